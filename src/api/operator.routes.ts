@@ -1,0 +1,244 @@
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import { wireTimestamp } from '../kernel/calendar.ts'
+import { type Cents, centsToWire } from '../kernel/cents.ts'
+import { maskDocument, normalizeDocument } from '../kernel/documents.ts'
+import { type AccountId, type AccountUuid, uuidFromWire } from '../kernel/ids.ts'
+import { email, flag, integer, objectSchema, required, text } from '../kernel/reader.ts'
+import { ok, type Result, refuse } from '../kernel/result.ts'
+import {
+  type AccountProfile,
+  type Authenticator,
+  findAccountIdByUuid,
+  findAccountProfile,
+  linkRecipient,
+  listAccountProfiles,
+  OVERLAP_HOURS_MAX,
+  openAccount,
+  operatorSettingsFields,
+  rotateToken,
+  setRecipientActive,
+  settingsChanges,
+  settingsWire,
+  updateSettings,
+} from '../modules/account/index.ts'
+import { findTrialBalance } from '../modules/ledger/index.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Database, Queryable } from '../platform/database/database.ts'
+import { readBody, readQuery } from '../platform/http/body.ts'
+import { success } from '../platform/http/context.ts'
+import { pagedAnswer, pageField, pageSizeField } from '../platform/http/paging.ts'
+import { unwrap } from '../platform/http/refusals.ts'
+import type { NumberBlocks } from '../platform/number-blocks.ts'
+import type { RandomIds } from '../platform/random-ids.ts'
+import type { Secrets } from '../platform/secrets.ts'
+
+export type OperatorContext = {
+  readonly db: Database
+  readonly clock: Clock
+  readonly secrets: Secrets
+  readonly ids: RandomIds
+  readonly numbers: NumberBlocks
+  readonly authenticator: Authenticator
+  readonly queueDepths: () => Readonly<Record<string, number>>
+}
+
+const createFields = {
+  name: required(text({ max: 100 })),
+  email: email(),
+  document: text({ min: 2, max: 25 }),
+  city: text({ max: 60 }),
+  ...operatorSettingsFields,
+}
+const pageFields = { page: pageField, maxPageResults: pageSizeField }
+const linkFields = { recipientId: required(text({ max: 36 })) }
+const activeFields = { active: required(flag()) }
+const rotateFields = { overlapHours: integer({ min: 0, max: OVERLAP_HOURS_MAX }) }
+const notFound = { 'account.notFound': 'accountId' }
+
+const profileWire = (profile: AccountProfile) => ({
+  id: profile.uuid,
+  number: profile.id,
+  name: profile.name,
+  email: profile.email,
+  document: profile.document === null ? null : maskDocument(profile.document),
+  status: profile.settings.status,
+  creation: wireTimestamp(profile.createdAt),
+  clockOffsetSeconds: Math.round(profile.clockOffsetMs / 1000),
+  ...settingsWire(profile.settings),
+  splitRecipientsMax: profile.settings.splitRecipientsMax,
+  rateLimitPerSecond: profile.settings.rateLimitPerSecond,
+})
+
+async function accountIdOf(db: Queryable, uuid: string): Promise<Result<AccountId, { code: 'account.notFound' }>> {
+  const shape = uuidFromWire<AccountUuid>(uuid)
+  const id = shape && (await findAccountIdByUuid(db, shape))
+  return id ? ok(id) : refuse({ code: 'account.notFound' })
+}
+
+const describe = (summary: string, extra: Record<string, unknown> = {}) => ({
+  schema: { tags: ['Operator'], summary, security: [{ operator: [] }], ...extra },
+})
+const accountParams = Type.Object({ accountId: Type.String({ format: 'uuid' }) })
+type AccountParams = { Params: { accountId: string } }
+
+/** For whoever runs the service. Answers wrap their thing, so that the envelope's status stays apart. */
+export function operatorRoutes(context: OperatorContext) {
+  const { db, clock } = context
+  return async (app: FastifyInstance) => {
+    app.post(
+      '/accounts',
+      describe('Create an account', { body: objectSchema(createFields) }),
+      async (request, reply) => {
+        const asked = readBody(request, createFields)
+        const created = await db.inTransaction(async (tx) => {
+          const opened = await openAccount(
+            { ...context, tx, now: clock.now() },
+            {
+              name: asked.name,
+              email: asked.email ?? null,
+              document: asked.document === undefined ? null : normalizeDocument(asked.document),
+              city: asked.city ?? null,
+              password: null,
+              splitEnabled: asked.splitEnabled ?? false,
+            },
+          )
+          const account = unwrap(opened, { 'account.emailTaken': 'email' })
+          const profile = unwrap(await updateSettings(tx, account.id, settingsChanges(asked)), settingsFieldsOf)
+          return { account: profileWire(profile), credentials: account.credentials }
+        })
+        return reply.code(201).send({ ...success, ...created })
+      },
+    )
+
+    app.get(
+      '/accounts',
+      describe('List accounts, newest first', { querystring: objectSchema(pageFields) }),
+      async (request) => {
+        const { page = 1, maxPageResults: size = 100 } = readQuery(request, pageFields)
+        const { profiles, total } = await listAccountProfiles(db, (page - 1) * size, size)
+        return { ...success, ...pagedAnswer(total, size, profiles.map(profileWire)) }
+      },
+    )
+
+    app.get<AccountParams>(
+      '/accounts/:accountId',
+      describe('One account', { params: accountParams }),
+      async (request) => {
+        const id = unwrap(await accountIdOf(db, request.params.accountId), notFound)
+        const profile = await findAccountProfile(db, id)
+        return {
+          ...success,
+          account: profileWire(unwrap(profile ? ok(profile) : refuse({ code: 'account.notFound' as const }), notFound)),
+        }
+      },
+    )
+
+    app.patch<AccountParams>(
+      '/accounts/:accountId',
+      describe('Change settings, limits or status', {
+        params: accountParams,
+        body: objectSchema(operatorSettingsFields),
+      }),
+      async (request) => {
+        const changes = settingsChanges(readBody(request, operatorSettingsFields))
+        const id = unwrap(await accountIdOf(db, request.params.accountId), notFound)
+        const updated = await db.inTransaction(async (tx) =>
+          unwrap(await updateSettings(tx, id, changes), settingsFieldsOf),
+        )
+        context.authenticator.forget()
+        return { ...success, account: profileWire(updated) }
+      },
+    )
+
+    app.post<AccountParams>(
+      '/accounts/:accountId/credentials/rotate',
+      describe('A new token for an account', { params: accountParams, body: objectSchema(rotateFields) }),
+      async (request) => {
+        const { overlapHours = OVERLAP_HOURS_MAX } = readBody(request, rotateFields)
+        const accountId = unwrap(await accountIdOf(db, request.params.accountId), notFound)
+        const rotated = await db.inTransaction((tx) =>
+          rotateToken({ ...context, tx, now: clock.now() }, { accountId, overlapHours }),
+        )
+        const { apiKey, apiToken, previousTokenEndsAt } = unwrap(
+          rotated ? ok(rotated) : refuse({ code: 'account.notFound' as const }),
+          notFound,
+        )
+        context.authenticator.forget(apiKey)
+        return {
+          ...success,
+          credentials: { apiKey, apiToken },
+          previousTokenEndsAt: wireTimestamp(previousTokenEndsAt),
+        }
+      },
+    )
+
+    recipientRoutes(app, context)
+    insightRoutes(app, context)
+  }
+}
+
+const settingsFieldsOf = { 'account.notFound': 'accountId', 'account.overdraftInUse': 'overdraftLimit' }
+
+function recipientRoutes(app: FastifyInstance, { db, clock }: OperatorContext): void {
+  app.post<AccountParams>(
+    '/accounts/:accountId/recipients',
+    describe('Link an account as a recipient', { params: accountParams, body: objectSchema(linkFields) }),
+    async (request, reply) => {
+      const { recipientId } = readBody(request, linkFields)
+      const parent = unwrap(await accountIdOf(db, request.params.accountId), notFound)
+      const recipient = unwrap(await accountIdOf(db, recipientId), { 'account.notFound': 'recipientId' })
+      unwrap(parent === recipient ? refuse({ code: 'account.notFound' as const }) : ok(true), {
+        'account.notFound': 'recipientId',
+      })
+      await db.inTransaction((tx) => linkRecipient(tx, parent, recipient, clock.now()))
+      return reply
+        .code(201)
+        .send({ ...success, recipient: { recipientId: recipientId.toLowerCase(), status: 'ACTIVE' } })
+    },
+  )
+
+  app.put<{ Params: { accountId: string; recipientId: string } }>(
+    '/accounts/:accountId/recipients/:recipientId',
+    describe('Activate or deactivate a recipient', { body: objectSchema(activeFields) }),
+    async (request) => {
+      const { active } = readBody(request, activeFields)
+      const parent = unwrap(await accountIdOf(db, request.params.accountId), notFound)
+      const uuid = uuidFromWire<AccountUuid>(request.params.recipientId)
+      const result = uuid
+        ? await db.inTransaction((tx) => setRecipientActive(tx, parent, uuid, active))
+        : refuse({ code: 'split.recipientNotFound' as const })
+      const recipient = unwrap(result, { 'split.recipientNotFound': 'recipientId' })
+      return {
+        ...success,
+        recipient: {
+          recipientId: recipient.uuid,
+          name: recipient.name,
+          status: recipient.active ? 'ACTIVE' : 'INACTIVE',
+        },
+      }
+    },
+  )
+}
+
+function insightRoutes(app: FastifyInstance, { db, queueDepths }: OperatorContext): void {
+  app.get(
+    '/ledger/trial-balance',
+    describe('All books together: debits and credits of every account of the chart'),
+    async () => {
+      const balances = Object.entries(await findTrialBalance(db))
+      const sum = (side: 'debit' | 'credit') => balances.reduce((total, [, entry]) => total + entry[side], 0) as Cents
+      const accounts = balances.map(([account, { debit, credit }]) => ({
+        account,
+        debit: centsToWire(debit),
+        credit: centsToWire(credit),
+      }))
+      return { ...success, accounts, totalDebit: centsToWire(sum('debit')), totalCredit: centsToWire(sum('credit')) }
+    },
+  )
+
+  app.get('/queues', describe('Items that wait, by queue, in the process that answers'), async () => ({
+    ...success,
+    queues: Object.entries(queueDepths()).map(([queue, depth]) => ({ queue, depth })),
+  }))
+}

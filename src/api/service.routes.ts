@@ -1,0 +1,33 @@
+import type { FastifyInstance } from 'fastify'
+import type { Metrics } from '../platform/metrics.ts'
+
+export type ServiceRoutesContext = {
+  readonly metrics: Metrics
+  readonly isReady: () => Promise<boolean>
+  /** All processes of this host together. */
+  readonly renderMetrics: () => Promise<string>
+}
+
+const hidden = { schema: { hide: true } }
+
+/** What operators and machines ask of a running service. */
+export function serviceRoutes({ metrics, isReady, renderMetrics }: ServiceRoutesContext) {
+  return async (app: FastifyInstance) => {
+    app.get('/healthz', hidden, async () => ({ status: 0, message: 'success' }))
+    app.get('/readyz', hidden, async (_request, reply) =>
+      (await isReady())
+        ? { status: 0, message: 'success' }
+        : reply.code(503).send({ status: -1, message: 'not ready', errorCount: 0, errors: [] }),
+    )
+    app.get('/metrics', hidden, async (_request, reply) =>
+      reply.type(metrics.registry.contentType).send(await renderMetrics()),
+    )
+    app.get('/openapi.json', hidden, async () => app.swagger())
+    for (const path of ['/', '/panel', '/register'])
+      app.get(path, hidden, async (_request, reply) => reply.type('text/html; charset=utf-8').send(doorstep))
+  }
+}
+
+const doorstep = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Quitado</title>
+<h1>Quitado</h1><p>The service runs. The <a href="/docs">API reference</a> has examples that you can run.</p>
+<p>This version has no web panel yet: accounts are made with <code>POST /v1.1/sandbox/register</code>.</p></html>`

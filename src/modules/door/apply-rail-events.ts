@@ -1,0 +1,226 @@
+import { hourOf, type Instant } from '../../kernel/calendar.ts'
+import type { AccountId, NumberId, ReversalId, SaleId } from '../../kernel/ids.ts'
+import { partsOfTxid, type TxidParts } from '../../kernel/txid.ts'
+import { DEFERRED } from '../../platform/batcher.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { type Queryable, statement } from '../../platform/database/database.ts'
+import { sqlTime } from '../../platform/database/sql-values.ts'
+import type { NumberBlocks } from '../../platform/number-blocks.ts'
+import type { RandomIds } from '../../platform/random-ids.ts'
+import type { PaymentReceived, RailEvent } from '../../rail/rail.ts'
+import { type AccountTerms, accountNow, findAccountTerms, OPERATOR_ACCOUNT_ID } from '../account/index.ts'
+import { lockBooksCte, type Posting, postingColumns, postLinesCtes } from '../ledger/index.ts'
+import { addReversalsCte, postingsForReversal } from '../refund/index.ts'
+import {
+  countPaidCte,
+  findPayableSales,
+  fitPayment,
+  holdSalesCte,
+  type PayableSaleRecord,
+  type PaymentMisfit,
+  paySalesCte,
+  postingsForPaidSale,
+} from '../sale/index.ts'
+import { addToInboxCte, contentHash, contentOf, findInboxEntries, type InboxEntry, setAside } from './inbox.store.ts'
+
+export type RailEventOutcome =
+  | { readonly outcome: 'applied'; readonly accountId: AccountId; readonly saleId: SaleId }
+  | { readonly outcome: 'reversed'; readonly accountId: AccountId; readonly reversalId: ReversalId }
+  /** Heard before: nothing happens again. */
+  | { readonly outcome: 'duplicate'; readonly of: InboxEntry }
+  /** The same rail id with other content: kept aside for a person to look at. */
+  | { readonly outcome: 'conflict' }
+
+export type DoorContext = {
+  readonly db: Queryable
+  readonly clock: Clock
+  readonly ids: RandomIds
+  readonly numbers: NumberBlocks
+  /** A rail that contradicts itself wakes somebody. */
+  readonly alarm: (message: string, details: Record<string, unknown>) => void
+}
+
+/** One event, decided: which book it touches and what it does there. */
+type Decided = {
+  readonly event: PaymentReceived
+  readonly hash: Buffer
+  readonly accountId: AccountId
+  readonly sale: PayableSaleRecord | undefined
+  readonly at: Instant
+  readonly postings: readonly Posting[]
+} & (
+  | { readonly effect: 'pay' }
+  | { readonly effect: 'reverse'; readonly reason: PaymentMisfit; readonly reversalId: ReversalId }
+)
+
+/**
+ * The one way in for news from the rail, in batches: read what the events need, decide each with the same rules as a
+ * lone one, then one guarded statement that applies those whose sale still stands as it did. Losers are deferred.
+ */
+export async function applyRailEvents(
+  context: DoorContext,
+  events: readonly RailEvent[],
+): Promise<(RailEventOutcome | typeof DEFERRED)[]> {
+  const now = context.clock.now()
+  const [known, decide] = await Promise.all([findInboxEntries(context.db, events), readyToDecide(context, events, now)])
+  const outcomes: (RailEventOutcome | typeof DEFERRED)[] = []
+  const fresh: { index: number; decided: Decided }[] = []
+  for (const [index, event] of events.entries()) {
+    const hash = contentHash(contentOf(event))
+    const entry = known.get(event.endToEnd)
+    if (entry === undefined) fresh.push({ index, decided: decide(event, hash) })
+    else if (entry.contentHash.equals(hash)) outcomes[index] = { outcome: 'duplicate', of: entry }
+    else outcomes[index] = await setAsideAndAlarm(context, event, entry, now)
+  }
+  const applied = await write(
+    context,
+    fresh.map(({ decided }) => decided),
+    now,
+  )
+  fresh.forEach(({ index, decided }, position) => {
+    outcomes[index] = applied.has(position + 1) ? outcomeOf(decided) : DEFERRED
+  })
+  return outcomes
+}
+
+const outcomeOf = (decided: Decided): RailEventOutcome =>
+  decided.effect === 'pay'
+    ? { outcome: 'applied', accountId: decided.accountId, saleId: decided.sale!.id }
+    : { outcome: 'reversed', accountId: decided.accountId, reversalId: decided.reversalId }
+
+async function setAsideAndAlarm(
+  { db, ids, alarm }: DoorContext,
+  event: PaymentReceived,
+  entry: InboxEntry,
+  now: Instant,
+) {
+  await setAside(db, ids.uuidAt(now), event, now)
+  alarm('the rail reported one id with two contents', {
+    rail: event.rail,
+    railId: event.endToEnd,
+    accountId: entry.accountId,
+  })
+  return { outcome: 'conflict' } as const
+}
+
+async function readyToDecide({ db, ids }: DoorContext, events: readonly RailEvent[], now: Instant) {
+  const named = events.map((event) => (event.txid === null ? undefined : partsOfTxid(event.txid)))
+  const keys = named.filter((parts): parts is TxidParts => parts !== undefined)
+  const [sales, accounts] = await Promise.all([
+    findPayableSales(db, keys),
+    findAccountTerms(db, [OPERATOR_ACCOUNT_ID, ...keys.map((key) => key.accountId)]),
+  ])
+  const salesById = new Map(sales.map((sale) => [`${sale.accountId} ${sale.id}`, sale]))
+  return (event: PaymentReceived, hash: Buffer): Decided => {
+    const parts = event.txid === null ? undefined : partsOfTxid(event.txid)
+    const sale = parts && salesById.get(`${parts.accountId} ${parts.saleId}`)
+    return decidePayment({
+      event,
+      hash,
+      sale,
+      parts,
+      accounts,
+      now,
+      newReversalId: (at) => ids.uuidAt(at) as ReversalId,
+    })
+  }
+}
+
+type Undecided = {
+  event: PaymentReceived
+  hash: Buffer
+  sale: PayableSaleRecord | undefined
+  parts: TxidParts | undefined
+  accounts: Map<AccountId, AccountTerms>
+  now: Instant
+  newReversalId: (at: Instant) => ReversalId
+}
+
+/** Sale answers "does not fit, because"; here that becomes a reversal. Money for nobody goes to the operator's book. */
+function decidePayment({ event, hash, sale, parts, accounts, now, newReversalId }: Undecided): Decided {
+  const fit = fitPayment(sale, { amount: event.amount, settledAt: event.settledAt, renewals: parts?.renewals ?? 0 })
+  const unknown = !fit.ok && fit.refusal === 'UNKNOWN_CHARGE'
+  const accountId = unknown || sale === undefined ? OPERATOR_ACCOUNT_ID : sale.accountId
+  const common = {
+    event,
+    hash,
+    accountId,
+    sale: unknown ? undefined : sale,
+    at: accountNow(accounts.get(accountId)!, now),
+  }
+  if (fit.ok) return { ...common, effect: 'pay', postings: postingsForPaidSale(sale!) }
+  const reversalId = newReversalId(common.at)
+  return { ...common, effect: 'reverse', reason: fit.refusal, reversalId, postings: postingsForReversal(event.amount) }
+}
+
+const applySql = statement<{ ord: number }>(
+  'door_apply_batch',
+  `with input as materialized (
+     select * from unnest($1::text[], $2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bytea[], $9::text[],
+       $10::bigint[], $11::timestamptz[], $12::text[], $13::text[], $14::text[], $15::timestamptz[], $16::integer[], $17::integer[],
+       $18::uuid[], $19::bigint[], $20::text[], $21::bigint[])
+       with ordinality as t(effect, account_id, sale_id, expected_state, rail, kind, end_to_end, content_hash, txid,
+         amount, settled_at, payer_document, payer_name, payer_ispb, event_at, hour, created_hour,
+         reversal_id, reversal_number, reason, original_amount, ord)
+   ), locked_books as materialized (${lockBooksCte('input')}
+   ), held_sales as materialized (${holdSalesCte('input')}
+   ), paid as (${paySalesCte('input', 'locked_books')}
+   ), winners as materialized (
+     select i.* from input i
+     where (i.effect = 'pay' and exists (select 1 from paid p where p.ord = i.ord))
+       or (i.effect = 'reverse' and (i.sale_id is null or exists (
+         select 1 from held_sales h where h.account_id = i.account_id and h.id = i.sale_id and h.state = i.expected_state)))
+   ), counted as (${countPaidCte('paid')}
+   ), reversals as (${addReversalsCte('winners')}
+   ), heard as (${addToInboxCte('winners', '$22::timestamptz')}
+   ), lines as materialized (
+     select w.account_id, case w.effect when 'pay' then w.sale_id else w.reversal_id end as source_id, l.code, l.leg, l.debit, l.credit,
+       l.amount, w.event_at, w.hour, $22::timestamptz as posted_at, w.ord,
+       case w.effect when 'pay' then null else w.sale_id end as subject_id
+     from unnest($23::bigint[], $24::smallint[], $25::smallint[], $26::smallint[], $27::smallint[], $28::bigint[])
+       as l(ord, code, leg, debit, credit, amount) join winners w using (ord)
+   ), ${postLinesCtes('lines')}
+   select ord from winners`,
+)
+
+/** Answers the places (1-based) of the items that took effect. */
+async function write({ db, numbers }: DoorContext, items: readonly Decided[], now: Instant): Promise<Set<number>> {
+  if (items.length === 0) return new Set()
+  const reversals = items.filter((item) => item.effect === 'reverse').length
+  const reversalNumbers = await numbers.take(reversals)
+  const column = <Value>(of: (item: Decided) => Value): Value[] => items.map(of)
+  const reversed = <Value>(of: (item: Extract<Decided, { effect: 'reverse' }>) => Value): (Value | null)[] =>
+    items.map((item) => (item.effect === 'reverse' ? of(item) : null))
+  const lines = postingColumns(items.map((item) => item.postings))
+  const rows = await db.query(applySql, [
+    column((item) => item.effect),
+    column((item) => item.accountId),
+    column((item) => item.sale?.id ?? null),
+    column((item) => item.sale?.state ?? null),
+    column((item) => item.event.rail),
+    column((item) => item.event.kind),
+    column((item) => item.event.endToEnd),
+    column((item) => item.hash),
+    column((item) => item.event.txid),
+    column((item) => item.event.amount),
+    column((item) => sqlTime(item.event.settledAt)),
+    column((item) => item.event.payer.document),
+    column((item) => item.event.payer.name),
+    column((item) => item.event.payer.ispb),
+    column((item) => sqlTime(item.at)),
+    column((item) => hourOf(item.at)),
+    column((item) => (item.sale ? hourOf(item.sale.createdAt) : null)),
+    reversed((item) => item.reversalId),
+    reversed(() => reversalNumbers.pop() as NumberId),
+    reversed((item) => item.reason),
+    column((item) => item.sale?.amount ?? null),
+    sqlTime(now),
+    lines.ord,
+    lines.code,
+    lines.leg,
+    lines.debit,
+    lines.credit,
+    lines.amount,
+  ])
+  return new Set(rows.map((row) => row.ord))
+}

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto'
+import type { Instant } from '../../kernel/calendar.ts'
+import type { AccountId, EndToEndId } from '../../kernel/ids.ts'
+import { type Queryable, statement } from '../../platform/database/database.ts'
+import { sqlTime } from '../../platform/database/sql-values.ts'
+import type { Payer, PaymentReceived, RailEvent } from '../../rail/rail.ts'
+
+export type InboxEntry = {
+  readonly railId: string
+  readonly contentHash: Buffer
+  readonly accountId: AccountId
+  readonly outcome: 'APPLIED' | 'REVERSED'
+  readonly outcomeId: string
+}
+
+/**
+ * What makes two reports one fact: which money, for which charge. A callback and a list may round the time and know
+ * more or less of the payer.
+ */
+export const contentOf = ({ endToEnd, txid, amount }: RailEvent): string => JSON.stringify({ endToEnd, txid, amount })
+
+export const contentHash = (content: string): Buffer => createHash('sha256').update(content).digest()
+
+type EntryRow = {
+  rail_id: string
+  content_hash: Buffer
+  account_id: number
+  outcome: 'APPLIED' | 'REVERSED'
+  outcome_id: string
+}
+
+const findSql = statement<EntryRow>(
+  'inbox_find',
+  `select i.rail_id, i.content_hash, i.account_id, i.outcome, i.outcome_id
+   from unnest($1::text[], $2::text[], $3::text[]) as k(rail, kind, rail_id) join inbox i using (rail, kind, rail_id)`,
+)
+
+export async function findInboxEntries(db: Queryable, events: readonly RailEvent[]): Promise<Map<string, InboxEntry>> {
+  const rows = await db.query(findSql, [
+    events.map((event) => event.rail),
+    events.map((event) => event.kind),
+    events.map((event) => event.endToEnd),
+  ])
+  return new Map(
+    rows.map((row) => [
+      row.rail_id,
+      {
+        railId: row.rail_id,
+        contentHash: row.content_hash,
+        accountId: row.account_id as AccountId,
+        outcome: row.outcome,
+        outcomeId: row.outcome_id,
+      },
+    ]),
+  )
+}
+
+// A plain insert: two reports that raced break on the key, and the later one is then seen as the duplicate it is.
+export const addToInboxCte = (winners: string, receivedAt: string): string => `
+  insert into inbox (rail, kind, rail_id, content_hash, account_id, outcome, outcome_id, txid, amount_cents, settled_at,
+    payer_document, payer_name, payer_ispb, received_at)
+  select rail, kind, end_to_end, content_hash, account_id, case effect when 'pay' then 'APPLIED' else 'REVERSED' end,
+    case effect when 'pay' then sale_id else reversal_id end, txid, amount, settled_at,
+    payer_document, payer_name, payer_ispb, ${receivedAt}
+  from ${winners}
+  returning rail_id`
+
+const setAsideSql = statement(
+  'inbox_set_aside',
+  `insert into inbox_conflict (id, rail, kind, rail_id, content_hash, content, received_at) values ($1, $2, $3, $4, $5, $6, $7)
+   on conflict (rail, kind, rail_id, content_hash) do nothing`,
+)
+
+export async function setAside(db: Queryable, id: string, event: PaymentReceived, at: Instant): Promise<void> {
+  const content = contentOf(event)
+  await db.query(setAsideSql, [id, event.rail, event.kind, event.endToEnd, contentHash(content), content, sqlTime(at)])
+}
+
+const findPayerSql = statement<{ payer_document: string | null; payer_name: string | null; payer_ispb: string | null }>(
+  'inbox_find_payer',
+  `select payer_document, payer_name, payer_ispb from inbox where rail = $1 and kind = 'payment' and rail_id = $2`,
+)
+
+/** Who paid, as the rail told it. */
+export async function findPayer(db: Queryable, rail: string, endToEnd: EndToEndId): Promise<Payer | undefined> {
+  const [row] = await db.query(findPayerSql, [rail, endToEnd])
+  return row && { document: row.payer_document, name: row.payer_name, ispb: row.payer_ispb }
+}

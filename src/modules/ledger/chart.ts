@@ -1,0 +1,49 @@
+/** Chart of accounts of a book. The numbers are stored; the names are columns of `book`. */
+export const bookAccounts = {
+  clearing: 1,
+  available: 2,
+  refund_due: 4,
+  fee: 5,
+  payout_due: 6,
+  reversal_due: 7,
+  transit: 8,
+  receivable: 9,
+  adjust: 10,
+} as const
+
+export type BookAccount = keyof typeof bookAccounts
+export const bookAccountNames = Object.keys(bookAccounts) as BookAccount[]
+
+export type StatementType =
+  | 'SALE'
+  | 'RECURRENCE'
+  | 'SPLIT_CREDIT'
+  | 'FEE'
+  | 'REFUND'
+  | 'REFUND_CANCELLED'
+  | 'PAYOUT'
+  | 'PAYOUT_FEE'
+  | 'PAYOUT_RETURNED'
+  | 'REVERSAL'
+  | 'ADJUSTMENT'
+
+export type TransferRule = {
+  readonly code: number
+  readonly from: BookAccount
+  readonly to: BookAccount
+  /** Null: the line never touches `available`, so no statement shows it. */
+  readonly type: StatementType | null
+  readonly description: string
+}
+
+/** Every way money moves inside a book. Money flows from the debited account to the credited one. */
+export const transferRules = {
+  salePaid: { code: 10, from: 'clearing', to: 'available', type: 'SALE', description: 'PIX sale' },
+  saleFee: { code: 12, from: 'available', to: 'fee', type: 'FEE', description: 'PIX fee' },
+  reversalHeld: { code: 40, from: 'clearing', to: 'reversal_due', type: null, description: 'Payment to give back' },
+} as const satisfies Record<string, TransferRule>
+
+export type TransferKind = keyof typeof transferRules
+
+const rulesByCode = new Map<number, TransferRule>(Object.values(transferRules).map((rule) => [rule.code, rule]))
+export const ruleOf = (code: number): TransferRule | undefined => rulesByCode.get(code)

@@ -1,0 +1,123 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type SaleId, uuidFromWire } from '../../kernel/ids.ts'
+import { integer, objectSchema } from '../../kernel/reader.ts'
+import type { Txid } from '../../kernel/txid.ts'
+import type { Batcher } from '../../platform/batcher.ts'
+import { jsonBody, readBody } from '../../platform/http/body.ts'
+import { type CommandContext, keepRefusal, replay, requestKeyOf, runCommand } from '../../platform/http/idempotently.ts'
+import { RequestInvalid, RequestUnusable, unwrap } from '../../platform/http/refusals.ts'
+import { findKey, type RequestKey } from '../../platform/idempotency/idempotency.store.ts'
+import type { OpenedCharge, Rail } from '../../rail/rail.ts'
+import type { CheckoutParser } from './checkout.ts'
+import { type CreateSale, type CreateSaleOutcome, chargeOf } from './create-sales.ts'
+import type { QrImages } from './qr-images.ts'
+import { type RenewSaleRefusal, renewSale } from './renew-sale.ts'
+import { currentTxid, MAX_AGE_MINUTES, type Sale } from './sale.ts'
+import { checkoutAnswer, checkoutAnswerSchema, type QrImage } from './sale.wire.ts'
+
+export type CheckoutRoutesContext = CommandContext & {
+  readonly rail: Rail
+  readonly parser: CheckoutParser
+  readonly creations: Batcher<CreateSale, CreateSaleOutcome>
+  readonly images: QrImages
+  readonly publicUrl: string
+}
+
+export const qrImageUrl = (publicUrl: string, txid: Txid): string => `${publicUrl}/qr/${txid}.png`
+
+const wantsImage = (request: FastifyRequest): boolean =>
+  String(request.headers['prefer'] ?? '')
+    .split(',')
+    .some((preference) => preference.trim().toLowerCase() === 'return=representation')
+
+const renewFields = {
+  maxAge: integer({ ...MAX_AGE_MINUTES, code: 'maxAge.limit', description: 'Minutes; 1440 by default.' }),
+}
+const renewSaleFields = { 'sale.notFound': 'saleToken', 'sale.notCancelled': 'transactionToken' } satisfies Record<
+  RenewSaleRefusal['code'],
+  string
+>
+
+export function checkoutRoutes(context: CheckoutRoutesContext) {
+  const imageOf = (request: FastifyRequest, reply: FastifyReply, sale: Sale, charge: OpenedCharge): QrImage => {
+    const url = qrImageUrl(context.publicUrl, currentTxid(sale))
+    if (!wantsImage(request)) return { url }
+    reply.header('preference-applied', 'return=representation')
+    return { url, base64: `data:image/png;base64,${context.images.png(charge.brCode).toString('base64')}` }
+  }
+
+  return async (app: FastifyInstance) => {
+    app.post(
+      '/v1.1/checkout/transparent',
+      {
+        schema: {
+          tags: ['Checkout'],
+          summary: 'Create a PIX charge',
+          body: context.parser.schema,
+          response: { 200: checkoutAnswerSchema },
+        },
+      },
+      async (request, reply) => {
+        const requestKey = requestKeyOf(request)
+        const parsed = context.parser.parse(jsonBody(request))
+        if (!parsed.ok) return refuseCheckout(context, request, reply, requestKey, parsed.refusal)
+        const outcome = await context.creations.submit({
+          accountId: request.accountId,
+          request: parsed.value,
+          requestKey,
+          render: (sale, charge) =>
+            reply.serializeInput(checkoutAnswer(sale, charge, imageOf(request, reply, sale, charge)), '200') as string,
+        })
+        if (outcome.outcome === 'created') return reply.type('application/json; charset=utf-8').send(outcome.answer)
+        if (outcome.outcome === 'refused') return refuseCheckout(context, request, reply, requestKey, outcome.faults)
+        return replayCheckout(context, reply, requestKey!)
+      },
+    )
+
+    app.put<{ Params: { uuid: string } }>(
+      '/v1.1/checkout/transparent/:uuid',
+      {
+        schema: {
+          tags: ['Checkout'],
+          summary: 'Renew a cancelled charge: same sale, new QR code',
+          body: objectSchema(renewFields),
+          response: { 200: checkoutAnswerSchema },
+        },
+      },
+      async (request, reply) => {
+        const { maxAge } = readBody(request, renewFields)
+        return runCommand(context, request, reply, async (tx) => {
+          const renewed = await renewSale(
+            { tx, now: context.clock.now() },
+            {
+              accountId: request.accountId,
+              saleId: uuidFromWire<SaleId>(request.params.uuid),
+              maxAgeMinutes: maxAge ?? MAX_AGE_MINUTES.default,
+            },
+          )
+          const { sale, account } = unwrap(renewed, renewSaleFields)
+          const [charge] = await context.rail.openCharges([chargeOf(sale, account)])
+          return { http: 200, body: checkoutAnswer(sale, charge!, imageOf(request, reply, sale, charge!)) }
+        })
+      },
+    )
+  }
+}
+
+async function refuseCheckout(
+  context: CheckoutRoutesContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  requestKey: RequestKey | null,
+  faults: RequestInvalid['faults'],
+) {
+  const invalid = new RequestInvalid(faults, { checkout: true })
+  if (requestKey === null) throw invalid
+  return keepRefusal(context, request, reply, requestKey, invalid)
+}
+
+async function replayCheckout(context: CheckoutRoutesContext, reply: FastifyReply, key: RequestKey) {
+  const known = await findKey(context.db, key, context.clock.now())
+  if (known === undefined) throw new RequestUnusable(503, 'the key lapsed just now: send the request again')
+  return replay(context, reply, key, known)
+}

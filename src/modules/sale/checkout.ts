@@ -1,0 +1,193 @@
+import { type TSchema, Type } from 'typebox'
+import type { Cents } from '../../kernel/cents.ts'
+import { hasCnpjShape, hasCpfShape, isCnpj, isCpf, normalizeDocument } from '../../kernel/documents.ts'
+import {
+  amount,
+  anything,
+  check,
+  email,
+  type Fault,
+  fault,
+  integer,
+  isObject,
+  jsonText,
+  object,
+  objectSchema,
+  oneOf,
+  type Read,
+  readFields,
+  required,
+  text,
+  textOrNumber,
+  url,
+} from '../../kernel/reader.ts'
+import { ok, type Result, refuse } from '../../kernel/result.ts'
+import { type AccountTerms, paymentMethods } from '../account/index.ts'
+import { MAX_AGE_MINUTES, type Shopper } from './sale.ts'
+
+/** A checkout whose fields are all right; what depends on the account is decided in the batch. */
+export type CheckoutRequest = {
+  readonly amount: Cents
+  readonly referenceCode: string
+  readonly maxAgeMinutes: number
+  readonly callbackUrl: string | null
+  readonly shopper: Shopper
+  readonly extra: string | null
+  readonly splits: boolean
+}
+
+const discontinuedBanks = ['BB', 'BRADESCO', 'CAIXA', 'ITAU', 'SANTANDER', 'ORIGINAL', 'INTER', 'BS2']
+const discontinuedMethods = new Set(
+  discontinuedBanks.flatMap((bank) => [`${bank}_TRANSFER`, `${bank}_CASH`, `${bank}_DEPOSIT`]),
+)
+
+const documentFields = {
+  type: required(oneOf(['CPF', 'CNPJ', 'OTHER'], { code: 'shopper.document.type.invalid' })),
+  number: required(
+    text({
+      min: 2,
+      max: 25,
+      code: 'shopper.document.number.invalid',
+      description: 'CPF and CNPJ may carry punctuation.',
+    }),
+  ),
+}
+type ShopperDocument = Read<typeof documentFields>
+
+/** Check digits are verified where money is real; a sandbox may invent people. */
+function documentFault({ type, number }: ShopperDocument, field: string, verifyDigits: boolean): Fault | undefined {
+  const plain = normalizeDocument(number)
+  const right = {
+    CPF: () => (verifyDigits ? isCpf(plain) : hasCpfShape(plain)),
+    CNPJ: () => (verifyDigits ? isCnpj(plain) : hasCnpjShape(plain)),
+    OTHER: () => true,
+  }[type]()
+  return right ? undefined : fault(`${field}.number`, `must be a ${type}`, 'shopper.document.number.invalid')
+}
+
+const bankText = (name: string) => text({ max: 60, code: `shopper.bankDetails.${name}.invalid` })
+
+const shopperFields = (verifyDigits: boolean) => ({
+  id: textOrNumber({ max: 255, code: 'shopper.id.invalid' }),
+  name: required(text({ max: 255, code: 'shopper.name.length', example: 'Maria da Silva' }), 'shopper.name.is_null'),
+  email: required(email({ code: 'shopper.email.invalid', example: 'maria@example.com' })),
+  document: check(object(documentFields, { code: 'shopper.document.number.invalid' }), (document, field) =>
+    documentFault(document, field, verifyDigits),
+  ),
+  phone: object(
+    {
+      type: oneOf(['MOBILE', 'HOME', 'WORK', 'OTHER'], { code: 'shopper.phone.type.invalid' }),
+      number: text({ max: 25, code: 'shopper.phone.number.invalid' }),
+    },
+    { code: 'shopper.phone.type.invalid' },
+  ),
+  bankDetails: object(
+    { bank: bankText('bank'), branch: bankText('branch'), account: bankText('account') },
+    { code: 'shopper.bankDetails.invalid' },
+  ),
+})
+type ReadShopper = Read<ReturnType<typeof shopperFields>>
+
+/** In the order in which faults are reported. */
+const checkoutFields = (verifyDigits: boolean, splits: boolean) => ({
+  currency: required(oneOf(['BRL'], { code: 'currency.invalid', message: 'must be BRL', example: 'BRL' })),
+  amount: required(amount({ example: 99.9 })),
+  referenceCode: required(
+    text({ max: 100, code: 'referenceCode.length', message: 'must have 1 to 100 characters', example: 'order-1' }),
+  ),
+  maxAge: integer({
+    min: MAX_AGE_MINUTES.min,
+    max: MAX_AGE_MINUTES.max,
+    code: 'maxAge.limit',
+    description: 'Minutes until the charge expires; 1440 by default.',
+  }),
+  paymentMethod: required(
+    check(anything(Type.String({ enum: [...paymentMethods], examples: ['PIX'] })), (method, field) =>
+      methodFault(method, field, splits),
+    ),
+  ),
+  callbackURL: url({ code: 'callbackURL.invalid', description: 'Receives the payment confirmation of this charge.' }),
+  observation: text({ max: 255, code: 'observation.length' }),
+  redirectURL: url({ code: 'redirectURL.invalid' }),
+  shopper: required(object(shopperFields(verifyDigits), { code: 'shopper.is_null' }), 'shopper.is_null'),
+  taxData: jsonText({ maxBytes: 8_192, objectOnly: true, code: 'taxData.invalid' }),
+  sellersTransactions: jsonText({ maxBytes: 32_768, code: 'sellersTransactions.invalid' }),
+  recurrence: jsonText({ maxBytes: 32_768, code: 'recurrence.invalid' }),
+  split: anything(Type.Array(Type.Object({}, { additionalProperties: true }), { description: 'Not available yet.' })),
+})
+
+export type CheckoutParser = {
+  readonly schema: TSchema
+  /** All broken fields at once, in the order of the contract. */
+  parse(body: unknown): Result<CheckoutRequest, readonly Fault[]>
+}
+
+export function createCheckoutParser(verifyDigits: boolean): CheckoutParser {
+  const alone = checkoutFields(verifyDigits, false)
+  const withSplit = checkoutFields(verifyDigits, true)
+  return {
+    schema: objectSchema(alone),
+    parse(body) {
+      const splits = isObject(body) && body['split'] != null
+      const read = readFields(splits ? withSplit : alone, body)
+      return read.ok ? ok(requestFrom(read.value, splits)) : refuse(read.refusal)
+    },
+  }
+}
+
+const requestFrom = (value: Read<ReturnType<typeof checkoutFields>>, splits: boolean): CheckoutRequest => ({
+  amount: value.amount,
+  referenceCode: value.referenceCode,
+  maxAgeMinutes: value.maxAge ?? MAX_AGE_MINUTES.default,
+  callbackUrl: value.callbackURL ?? null,
+  shopper: shopperFrom(value.shopper),
+  extra: extraText(value),
+  splits,
+})
+
+function methodFault(method: unknown, field: string, splits: boolean): Fault | undefined {
+  if (typeof method === 'string' && discontinuedMethods.has(method))
+    return fault(field, 'bank transfer and cash deposit are discontinued', 'bank_transfer.discontinued')
+  const known = paymentMethods.includes(method as 'PIX')
+  // With split, another known method is the split's error (split.unsupportedPaymentMethod), not the field's.
+  const passes = method === 'PIX' || (known && splits)
+  return passes ? undefined : fault(field, 'unknown payment method', 'paymentMethod.invalid')
+}
+
+/** As stored and as echoed: what was not sent is not there. */
+function shopperFrom({ id, name, email, document, phone, bankDetails }: ReadShopper): Shopper {
+  return {
+    id: id ?? null,
+    name,
+    email,
+    ...(document && { document: plainDocument(document) }),
+    ...(phone && { phone: phone as NonNullable<Shopper['phone']> }),
+    ...(bankDetails && { bankDetails: bankDetails as NonNullable<Shopper['bankDetails']> }),
+  }
+}
+
+const plainDocument = ({ type, number }: ShopperDocument) => ({
+  type,
+  number: type === 'OTHER' ? number : normalizeDocument(number),
+})
+
+type Extra = { observation?: string | undefined; redirectURL?: string | undefined } & Partial<
+  Record<'taxData' | 'sellersTransactions' | 'recurrence', string | undefined>
+>
+
+/** The JSON parts are text already: they are put together, not read again. */
+function extraText(value: Extra): string | null {
+  const parts: string[] = []
+  if (value.observation !== undefined) parts.push(`"observation":${JSON.stringify(value.observation)}`)
+  if (value.redirectURL !== undefined) parts.push(`"redirectURL":${JSON.stringify(value.redirectURL)}`)
+  for (const name of ['taxData', 'sellersTransactions', 'recurrence'] as const)
+    if (value[name] !== undefined) parts.push(`"${name}":${value[name]}`)
+  return parts.length === 0 ? null : `{${parts.join(',')}}`
+}
+
+/** Rules that need the account. Split is not built yet: it is refused, never ignored. */
+export function checkoutFaults(request: CheckoutRequest, _account: AccountTerms): readonly Fault[] {
+  return request.splits ? [fault('split', 'split.notEnabled')] : []
+}
+
+export const duplicatedReference: Fault = fault('referenceCode', 'was used before', 'referenceCode.duplicated')

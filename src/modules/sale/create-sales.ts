@@ -1,0 +1,197 @@
+import { hourOf, type Instant } from '../../kernel/calendar.ts'
+import type { AccountId, NumberId, SaleId } from '../../kernel/ids.ts'
+import type { Fault } from '../../kernel/reader.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { type Queryable, statement } from '../../platform/database/database.ts'
+import { sqlTime } from '../../platform/database/sql-values.ts'
+import { keysExpireBefore, type RequestKey, takeKeysCte } from '../../platform/idempotency/idempotency.store.ts'
+import type { NumberBlocks } from '../../platform/number-blocks.ts'
+import type { RandomIds } from '../../platform/random-ids.ts'
+import type { ChargeToOpen, OpenedCharge, Rail } from '../../rail/rail.ts'
+import { type AccountTerms, accountNow, feeFor, findAccountTerms } from '../account/index.ts'
+import { type CheckoutRequest, checkoutFaults, duplicatedReference } from './checkout.ts'
+import { currentTxid, expiryOf, type Sale } from './sale.ts'
+
+export type CreateSale = {
+  readonly accountId: AccountId
+  readonly request: CheckoutRequest
+  readonly requestKey: RequestKey | null
+  /** The answer is made before the commit, because it is stored with its key in the same statement. */
+  readonly render: (sale: Sale, charge: OpenedCharge) => string
+  /** Decided once: a batch whose outcome is unknown is sent again with the same ids. */
+  draft?: Draft
+}
+
+export type CreateSaleOutcome =
+  | { readonly outcome: 'created'; readonly answer: string }
+  | { readonly outcome: 'refused'; readonly faults: readonly Fault[] }
+  /** The key is another request's, or this one's from before. */
+  | { readonly outcome: 'keyTaken' }
+
+type Draft =
+  | { readonly sale: Sale; readonly account: AccountTerms; answer: string }
+  | { readonly faults: readonly Fault[] }
+
+export type CreateSalesContext = {
+  readonly db: Queryable
+  readonly clock: Clock
+  readonly ids: RandomIds
+  readonly numbers: NumberBlocks
+  readonly rail: Rail
+}
+
+/** Reads what the batch needs, decides each item, then writes the good ones in one statement. */
+export async function createSales(
+  context: CreateSalesContext,
+  items: readonly CreateSale[],
+): Promise<CreateSaleOutcome[]> {
+  const now = context.clock.now()
+  await draftAll(context, items, now)
+  const good = items.filter((item) => item.draft !== undefined && 'sale' in item.draft)
+  const outcomes = good.length === 0 ? [] : await insertSales(context.db, good, now)
+  let next = 0
+  return items.map((item) => {
+    const draft = item.draft!
+    return 'faults' in draft
+      ? { outcome: 'refused', faults: draft.faults }
+      : outcomeOf(outcomes[next++]!.outcome, draft.answer)
+  })
+}
+
+function outcomeOf(outcome: InsertOutcome, answer: string): CreateSaleOutcome {
+  if (outcome === 'created') return { outcome, answer }
+  return outcome === 'keyTaken' ? { outcome } : { outcome: 'refused', faults: [duplicatedReference] }
+}
+
+async function draftAll({ db, ids, numbers, rail }: CreateSalesContext, items: readonly CreateSale[], now: Instant) {
+  const undrafted = items.filter((item) => item.draft === undefined)
+  if (undrafted.length === 0) return
+  const [terms, freshNumbers] = await Promise.all([
+    findAccountTerms(
+      db,
+      undrafted.map((item) => item.accountId),
+    ),
+    numbers.take(undrafted.length),
+  ])
+  undrafted.forEach((item, index) => {
+    const account = terms.get(item.accountId)!
+    item.draft = draftSale(item, account, { now, ids, number: freshNumbers[index] as NumberId })
+  })
+  const drafted = undrafted.filter((item) => 'sale' in item.draft!)
+  const drafts = drafted.map((item) => item.draft as Extract<Draft, { sale: Sale }>)
+  const charges = await rail.openCharges(drafts.map(({ sale, account }) => chargeOf(sale, account)))
+  drafted.forEach((item, index) => {
+    drafts[index]!.answer = item.render(drafts[index]!.sale, charges[index]!)
+  })
+}
+
+function draftSale(
+  { request, accountId }: CreateSale,
+  account: AccountTerms,
+  { now, ids, number }: { now: Instant; ids: RandomIds; number: NumberId },
+): Draft {
+  const faults = checkoutFaults(request, account)
+  if (faults.length > 0) return { faults }
+  const createdAt = accountNow(account, now)
+  const sale: Sale = {
+    accountId,
+    id: ids.uuidAt(createdAt) as SaleId,
+    number,
+    amount: request.amount,
+    fee: feeFor(request.amount, account.pixFee),
+    createdAt,
+    expiresAt: expiryOf(createdAt, request.maxAgeMinutes),
+    paidAt: null,
+    renewals: 0,
+    state: 'PENDING',
+    endToEnd: null,
+    referenceCode: request.referenceCode,
+    callbackUrl: request.callbackUrl,
+    shopper: request.shopper,
+  }
+  return { sale, account, answer: '' }
+}
+
+export const chargeOf = (sale: Sale, account: Pick<AccountTerms, 'name' | 'city'>): ChargeToOpen => ({
+  txid: currentTxid(sale),
+  amount: sale.amount,
+  expiresAt: sale.expiresAt,
+  merchantName: account.name,
+  merchantCity: account.city,
+})
+
+type InsertOutcome = 'created' | 'keyTaken' | 'referenceTaken'
+
+// A reference that is free by this statement's snapshot is inserted plainly: when two batches race for one, the later
+// one breaks on the key, is sent again, and then sees it taken. So a stored answer never promises a sale that is not.
+const insertSalesSql = statement<{ ord: number; outcome: InsertOutcome }>(
+  'sale_insert_batch',
+  `with input as materialized (
+     select t.*, exists (
+         select 1 from sale_reference r
+         where t.unique_reference and r.account_id = t.account_id and r.reference_code = t.reference_code and r.sale_id <> t.id
+       ) or (t.unique_reference and row_number() over (partition by t.account_id, t.unique_reference, t.reference_code order by t.ord) > 1)
+       as reference_taken
+     from unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::timestamptz[], $7::integer[],
+       $8::timestamptz[], $9::text[], $10::boolean[], $11::text[], $12::text[], $13::text[], $14::text[], $15::bytea[], $16::bytea[])
+       with ordinality as t(account_id, id, number, amount, fee, created_at, hour, expires_at, reference_code, unique_reference,
+         callback_url, shopper, extra, idem_key, idem_hash, idem_answer, ord)
+   ), free as materialized (
+     select * from input where not reference_taken
+   ), keyed as (
+     ${takeKeysCte('free', '$17::timestamptz', '$18::timestamptz')}
+   ), admitted as materialized (
+     select * from free f
+     where idem_key is null or exists (select 1 from keyed k where k.account_id = f.account_id and k.key = f.idem_key)
+   ), referenced as (
+     insert into sale_reference (account_id, reference_code, sale_id)
+     select account_id, reference_code, id from admitted a where unique_reference
+       and not exists (select 1 from sale_reference r where r.account_id = a.account_id and r.reference_code = a.reference_code)
+     order by account_id, reference_code
+     returning account_id
+   ), created as (
+     insert into sale (account_id, id, number, amount_cents, fee_cents, created_at, expires_at, reference_code, callback_url, shopper, extra)
+     select account_id, id, number, amount, fee, created_at, expires_at, reference_code, callback_url, shopper::json, extra::json
+     from admitted
+     on conflict (account_id, id) do nothing
+     returning account_id, id
+   ), counted as (
+     insert into sale_hour as h (account_id, hour, pending, paid, cancelled, processed)
+     select c.account_id, i.hour, count(*), 0, 0, 0 from created c join input i using (account_id, id)
+     group by c.account_id, i.hour order by c.account_id, i.hour
+     on conflict (account_id, hour) do update set pending = h.pending + excluded.pending
+     returning account_id
+   )
+   select i.ord, case
+     when exists (select 1 from admitted a where a.ord = i.ord) then 'created'
+     when i.idem_key is not null and (not i.reference_taken or exists (
+       select 1 from idempotency_key k where k.account_id = i.account_id and k.key = i.idem_key and k.created_at > $18::timestamptz))
+       then 'keyTaken'
+     else 'referenceTaken' end as outcome
+   from input i order by i.ord`,
+)
+
+function insertSales(db: Queryable, items: readonly CreateSale[], now: Instant) {
+  const drafts = items.map((item) => item.draft as Extract<Draft, { sale: Sale }>)
+  const column = <Value>(of: (sale: Sale) => Value): Value[] => drafts.map(({ sale }) => of(sale))
+  return db.query(insertSalesSql, [
+    column((sale) => sale.accountId),
+    column((sale) => sale.id),
+    column((sale) => sale.number),
+    column((sale) => sale.amount),
+    column((sale) => sale.fee),
+    column((sale) => sqlTime(sale.createdAt)),
+    column((sale) => hourOf(sale.createdAt)),
+    column((sale) => sqlTime(sale.expiresAt)),
+    column((sale) => sale.referenceCode),
+    drafts.map(({ account }) => account.uniqueReferenceCode),
+    column((sale) => sale.callbackUrl),
+    column((sale) => JSON.stringify(sale.shopper)),
+    items.map((item) => item.request.extra),
+    items.map((item) => item.requestKey?.key ?? null),
+    items.map((item) => item.requestKey?.requestHash ?? null),
+    items.map((item, index) => (item.requestKey ? Buffer.from(drafts[index]!.answer) : null)),
+    sqlTime(now),
+    sqlTime(keysExpireBefore(now)),
+  ])
+}

@@ -1,0 +1,38 @@
+import type { SaleState } from './sale.ts'
+
+/**
+ * Parts of the door's statement that belong to sales. \`input\` has ord, account_id, sale_id, effect, expected_state,
+ * end_to_end, event_at, hour and created_hour.
+ */
+const PENDING: SaleState = 'PENDING'
+const PAID: SaleState = 'PAID'
+
+/** Pays the items that are still PENDING; the guard repeats the state they were decided on. */
+export const paySalesCte = (input: string, lockedBooks: string): string => `
+  update sale s set state = '${PAID}', paid_at = i.event_at, end_to_end = i.end_to_end
+  from ${input} i join ${lockedBooks} b using (account_id)
+  where i.effect = 'pay' and s.account_id = i.account_id and s.id = i.sale_id and s.state = '${PENDING}'
+  returning i.ord, s.account_id, i.hour, i.created_hour`
+
+/**
+ * Locks the sales whose payment does not fit and tells how they stand now: a sale that was renewed meanwhile would
+ * take the money after all, so the item is decided again.
+ */
+export const holdSalesCte = (input: string): string => `
+  select s.account_id, s.id, s.state from sale s
+  join (select distinct account_id, sale_id from ${input} where effect = 'reverse' and sale_id is not null) i
+    on s.account_id = i.account_id and s.id = i.sale_id
+  order by s.account_id, s.id for no key update of s`
+
+/** Counters of the hour a sale was made in and of the hour it was paid in; often the same row, so they are added first. */
+export const countPaidCte = (paid: string): string => `
+  insert into sale_hour as h (account_id, hour, pending, paid, cancelled, processed)
+  select account_id, hour, sum(pending)::bigint, sum(paid)::bigint, 0, sum(processed)::bigint from (
+    select account_id, created_hour as hour, -1 as pending, 1 as paid, 0 as processed from ${paid}
+    union all
+    select account_id, hour, 0, 0, 1 from ${paid}
+  ) moved
+  group by account_id, hour order by account_id, hour
+  on conflict (account_id, hour) do update set pending = h.pending + excluded.pending, paid = h.paid + excluded.paid,
+    processed = h.processed + excluded.processed
+  returning account_id`

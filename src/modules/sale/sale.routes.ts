@@ -1,0 +1,216 @@
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import { type AccountId, type EndToEndId, type SaleId, uuidFromWire } from '../../kernel/ids.ts'
+import { amount, objectSchema, oneOf, text } from '../../kernel/reader.ts'
+import { ok, type Result, refuse } from '../../kernel/result.ts'
+import { partsOfTxid } from '../../kernel/txid.ts'
+import { readQuery } from '../../platform/http/body.ts'
+import { success } from '../../platform/http/context.ts'
+import { type CommandContext, runCommand } from '../../platform/http/idempotently.ts'
+import { dayField, hoursOfDays, pagedAnswer, pageField, pageSizeField } from '../../platform/http/paging.ts'
+import { RequestUnusable, unwrap } from '../../platform/http/refusals.ts'
+import type { Payer, Rail } from '../../rail/rail.ts'
+import { findAccountTerms } from '../account/index.ts'
+import { qrImageUrl } from './checkout.routes.ts'
+import { chargeOf } from './create-sales.ts'
+import { findSales } from './find-sales.ts'
+import type { QrImages } from './qr-images.ts'
+import { findSale } from './sale.store.ts'
+import { currentTxid, type Sale, saleStates } from './sale.ts'
+import {
+  paymentInfoSchema,
+  qrCodeAnswerSchema,
+  transactionAnswerSchema,
+  transactionListSchema,
+  transactionWire,
+} from './sale.wire.ts'
+import { type VoidSaleRefusal, voidSale } from './void-sale.ts'
+
+export type SaleRoutesContext = CommandContext & {
+  readonly rail: Rail
+  readonly images: QrImages
+  readonly publicUrl: string
+  /** Who paid is what the rail said, so the door knows it. */
+  readonly findPayer: (endToEnd: EndToEndId) => Promise<Payer | undefined>
+}
+
+type SaleNotFound = { code: 'sale.notFound' }
+const saleTokenFields = { 'sale.notFound': 'saleToken' }
+const voidFields = { 'sale.notFound': 'saleToken', 'sale.notPending': 'transactionToken' } satisfies Record<
+  VoidSaleRefusal['code'],
+  string
+>
+const paymentInfoFields = { 'sale.informedNotFound': 'sale_uuid', 'sale.mustBePaid': 'sale_uuid' }
+
+const listFields = {
+  initialDate: dayField,
+  finalDate: dayField,
+  currency: text({ min: 3, max: 3, pattern: /^[A-Z]{3}$/ }),
+  amount: amount({ description: 'Exact.' }),
+  referenceCode: text({ max: 100 }),
+  situation: oneOf(saleStates),
+  type: oneOf(['SALE', 'REFUND', 'WITHDRAW', 'PAYOUT'], { description: 'PAYOUT is an alias of WITHDRAW.' }),
+  queryMode: oneOf(['CREATION', 'PROCESSED', 'REGULAR'], {
+    description: 'What the dates mean. REGULAR reads as CREATION.',
+  }),
+  page: pageField,
+  maxPageResults: pageSizeField,
+}
+
+const uuidParams = (name: string) => Type.Object({ [name]: Type.String({ format: 'uuid' }) })
+const voidAnswerSchema = Type.Object({ status: Type.Integer(), message: Type.String() })
+
+export function saleRoutes(context: SaleRoutesContext) {
+  const { db } = context
+  const find = async (accountId: AccountId, uuid: string): Promise<Result<Sale, SaleNotFound>> => {
+    const id = uuidFromWire<SaleId>(uuid)
+    const sale = id && (await findSale(db, accountId, id))
+    return sale ? ok(sale) : refuse({ code: 'sale.notFound' })
+  }
+  const brCodeOf = async (sale: Sale) => {
+    const account = (await findAccountTerms(db, [sale.accountId])).get(sale.accountId)!
+    const [charge] = await context.rail.openCharges([chargeOf(sale, account)])
+    return charge!.brCode
+  }
+
+  return async (app: FastifyInstance) => {
+    app.get<{ Params: { uuid: string } }>(
+      '/v1.1/transactions/:uuid',
+      {
+        schema: {
+          tags: ['Transactions'],
+          summary: 'Query a sale',
+          params: uuidParams('uuid'),
+          response: { 200: transactionAnswerSchema },
+        },
+      },
+      async (request) => {
+        const sale = unwrap(await find(request.accountId, request.params.uuid), saleTokenFields)
+        return { ...success, ...transactionWire(sale) }
+      },
+    )
+
+    app.get(
+      '/v1.1/transactions',
+      {
+        schema: {
+          tags: ['Transactions'],
+          summary: 'List transactions, newest first',
+          querystring: objectSchema(listFields),
+          response: { 200: transactionListSchema },
+        },
+      },
+      async (request) => {
+        const query = readQuery(request, listFields)
+        const size = query.maxPageResults ?? 100
+        // Refunds and payouts do not exist yet, and BRL is the only currency there is.
+        const none = (query.type !== undefined && query.type !== 'SALE') || (query.currency ?? 'BRL') !== 'BRL'
+        const { total, sales } = none
+          ? { total: 0, sales: [] }
+          : await findSales(db, {
+              accountId: request.accountId,
+              by: query.queryMode === 'PROCESSED' ? 'PROCESSED' : 'CREATION',
+              ...hoursOfDays(query.initialDate, query.finalDate),
+              state: query.situation,
+              amount: query.amount,
+              referenceCode: query.referenceCode,
+              offset: ((query.page ?? 1) - 1) * size,
+              limit: size,
+            })
+        return { ...success, ...pagedAnswer(total, size, sales.map(transactionWire)) }
+      },
+    )
+
+    app.get<{ Params: { transactionUUID: string } }>(
+      '/v1.1/transactions/pix/:transactionUUID',
+      {
+        schema: {
+          tags: ['Transactions'],
+          summary: 'PIX QR data of a sale',
+          params: uuidParams('transactionUUID'),
+          response: { 200: qrCodeAnswerSchema },
+        },
+      },
+      async (request) => {
+        const sale = unwrap(await find(request.accountId, request.params.transactionUUID), saleTokenFields)
+        const plain = await brCodeOf(sale)
+        const base64 = context.images.png(plain).toString('base64')
+        return { ...success, qrCode: { plain, base64, url: qrImageUrl(context.publicUrl, currentTxid(sale)) } }
+      },
+    )
+
+    app.put<{ Params: { saleUUID: string } }>(
+      '/v1.1/transactions/:saleUUID/void',
+      {
+        schema: {
+          tags: ['Transactions'],
+          summary: 'Cancel a pending sale',
+          params: uuidParams('saleUUID'),
+          response: { 200: voidAnswerSchema },
+        },
+      },
+      (request, reply) =>
+        runCommand(context, request, reply, async (tx) => {
+          const saleId = uuidFromWire<SaleId>(request.params.saleUUID)
+          unwrap(await voidSale(tx, { accountId: request.accountId, saleId }), voidFields)
+          return { http: 200, body: success }
+        }),
+    )
+
+    app.get<{ Params: { sale_uuid: string } }>(
+      '/v1.1/transactions/:sale_uuid/payment_info',
+      {
+        schema: {
+          tags: ['Transactions'],
+          summary: 'Who paid a sale',
+          params: uuidParams('sale_uuid'),
+          response: { 200: paymentInfoSchema },
+        },
+      },
+      async (request) => {
+        const found = await find(request.accountId, request.params.sale_uuid)
+        const sale = unwrap(found.ok ? found : refuse({ code: 'sale.informedNotFound' as const }), paymentInfoFields)
+        const endToEnd = unwrap(
+          sale.endToEnd === null ? refuse({ code: 'sale.mustBePaid' as const }) : ok(sale.endToEnd),
+          paymentInfoFields,
+        )
+        const payer = await context.findPayer(endToEnd)
+        return {
+          ...success,
+          sale_id: sale.number,
+          payment_bank: 'PIX',
+          end_to_end: endToEnd,
+          payer: { document: payer?.document ?? null, name: payer?.name ?? null },
+        }
+      },
+    )
+  }
+}
+
+/** Public: a payer's page shows the image without credentials. A txid's code never changes, so neither does its image. */
+export function qrImageRoutes({ db, rail, images }: Pick<SaleRoutesContext, 'db' | 'rail' | 'images'>) {
+  return async (app: FastifyInstance) => {
+    app.get<{ Params: { txid: string } }>(
+      '/qr/:txid.png',
+      {
+        schema: {
+          tags: ['Public'],
+          summary: 'QR code as a PNG',
+          security: [],
+          params: Type.Object({ txid: Type.String() }),
+        },
+      },
+      async (request, reply) => {
+        const parts = partsOfTxid(request.params.txid)
+        const sale = parts && (await findSale(db, parts.accountId, parts.saleId))
+        if (!sale || parts.renewals > sale.renewals) throw new RequestUnusable(404, 'there is no such QR code')
+        const account = (await findAccountTerms(db, [sale.accountId])).get(sale.accountId)!
+        const [charge] = await rail.openCharges([chargeOf({ ...sale, renewals: parts.renewals }, account)])
+        return reply
+          .type('image/png')
+          .header('cache-control', 'public, max-age=31536000, immutable')
+          .send(images.png(charge!.brCode))
+      },
+    )
+  }
+}

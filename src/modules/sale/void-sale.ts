@@ -1,0 +1,24 @@
+import { assert } from '../../kernel/assert.ts'
+import { hourOf } from '../../kernel/calendar.ts'
+import type { AccountId, SaleId } from '../../kernel/ids.ts'
+import { findMove } from '../../kernel/moves.ts'
+import { ok, type Result, refuse } from '../../kernel/result.ts'
+import type { Transaction } from '../../platform/database/database.ts'
+import { lockSale, moveSale } from './sale.store.ts'
+import { type Sale, saleMoves } from './sale.ts'
+
+export type VoidSaleRefusal = { code: 'sale.notFound' } | { code: 'sale.notPending' }
+
+export async function voidSale(
+  tx: Transaction,
+  { accountId, saleId }: { accountId: AccountId; saleId: SaleId | undefined },
+): Promise<Result<Sale, VoidSaleRefusal>> {
+  const sale = saleId && (await lockSale(tx, accountId, saleId))
+  if (!sale) return refuse({ code: 'sale.notFound' })
+  const move = findMove(saleMoves, sale.state, 'void')
+  if (!move) return refuse({ code: 'sale.notPending' })
+
+  const moved = await moveSale(tx, sale, move, hourOf(sale.createdAt))
+  assert(moved, 'a locked sale changed under us')
+  return ok({ ...sale, state: move[2] })
+}

@@ -1,0 +1,199 @@
+import type { FastifyInstance } from 'fastify'
+import { type TSchema, Type } from 'typebox'
+import { maskDocument, normalizeDocument } from '../../kernel/documents.ts'
+import { type AccountUuid, uuidFromWire } from '../../kernel/ids.ts'
+import { email, flag, objectSchema, required, text } from '../../kernel/reader.ts'
+import { refuse } from '../../kernel/result.ts'
+import { nullable } from '../../kernel/schema.ts'
+import { readBody } from '../../platform/http/body.ts'
+import { success } from '../../platform/http/context.ts'
+import { type CommandContext, runCommand } from '../../platform/http/idempotently.ts'
+import { unwrap } from '../../platform/http/refusals.ts'
+import type { NumberBlocks } from '../../platform/number-blocks.ts'
+import type { RandomIds } from '../../platform/random-ids.ts'
+import {
+  accountSchema,
+  accountWire,
+  credentialsSchema,
+  findAccountProfile,
+  linkRecipient,
+  openAccount,
+  type Recipient,
+  setRecipientActive,
+  settingsChanges,
+  settingsFields,
+  settingsSchema,
+  settingsWire,
+  updateSettings,
+} from '../account/index.ts'
+
+export type SelfServiceContext = CommandContext & { readonly ids: RandomIds; readonly numbers: NumberBlocks }
+
+const answerSchema = (fields: Record<string, TSchema>) =>
+  Type.Object({ status: Type.Integer(), message: Type.String(), ...fields })
+
+const document = text({ min: 2, max: 25, description: 'CPF or CNPJ.' })
+const name = required(text({ max: 100, example: 'Loja Exemplo' }))
+const registerFields = {
+  name,
+  email: required(email({ example: 'loja@example.com' })),
+  password: text({ min: 8, max: 200 }),
+  document,
+  city: text({ max: 60, description: 'Shown in the BR Code; SAO PAULO by default.' }),
+}
+const recipientFields = { name, document }
+const activeFields = { active: required(flag()) }
+
+const recipientSchema = Type.Object({
+  recipientId: Type.String(),
+  name: Type.String(),
+  document: nullable(Type.String()),
+  status: Type.String({ enum: ['ACTIVE', 'INACTIVE'] }),
+})
+
+/** Recipients are other people's accounts: their documents are masked. */
+const recipientWire = ({ uuid, name, document, active }: Recipient) => ({
+  recipientId: uuid,
+  name,
+  document: document === null ? null : maskDocument(document),
+  status: active ? 'ACTIVE' : 'INACTIVE',
+})
+
+/** The one route of the sandbox without credentials. */
+export function registrationRoutes(context: SelfServiceContext) {
+  const { db, clock } = context
+  return async (app: FastifyInstance) => {
+    app.post(
+      '/v1.1/sandbox/register',
+      {
+        schema: {
+          tags: ['Sandbox'],
+          summary: 'Register a test account',
+          security: [],
+          body: objectSchema(registerFields),
+          response: { 201: answerSchema({ account: accountSchema, credentials: credentialsSchema }) },
+        },
+      },
+      async (request, reply) => {
+        const asked = readBody(request, registerFields)
+        const opened = await db.inTransaction((tx) =>
+          openAccount(
+            { ...context, tx, now: clock.now() },
+            {
+              name: asked.name,
+              email: asked.email,
+              password: asked.password ?? null,
+              document: asked.document === undefined ? null : normalizeDocument(asked.document),
+              city: asked.city ?? null,
+              splitEnabled: false,
+            },
+          ),
+        )
+        const account = unwrap(opened, { 'account.emailTaken': 'email' })
+        return reply.code(201).send({ ...success, account: accountWire(account), credentials: account.credentials })
+      },
+    )
+  }
+}
+
+export function selfServiceRoutes(context: SelfServiceContext) {
+  const { db, clock } = context
+  const settingsAnswer = answerSchema({ account: accountSchema, ...settingsSchema })
+  return async (app: FastifyInstance) => {
+    app.get(
+      '/v1.1/sandbox/account',
+      { schema: { tags: ['Sandbox'], summary: 'Settings of the account', response: { 200: settingsAnswer } } },
+      async ({ accountId }) => {
+        const profile = (await findAccountProfile(db, accountId))!
+        return { ...success, account: accountWire(profile), ...settingsWire(profile.settings) }
+      },
+    )
+
+    app.put(
+      '/v1.1/sandbox/account',
+      {
+        schema: {
+          tags: ['Sandbox'],
+          summary: 'Change settings of the account; what is not sent stays',
+          body: objectSchema(settingsFields),
+          response: { 200: settingsAnswer },
+        },
+      },
+      (request, reply) => {
+        const changes = settingsChanges(readBody(request, settingsFields))
+        return runCommand(context, request, reply, async (tx) => {
+          const updated = await updateSettings(tx, request.accountId, changes)
+          const profile = unwrap(updated, { 'account.notFound': 'account', 'account.overdraftInUse': 'overdraftLimit' })
+          return { http: 200, body: { ...success, account: accountWire(profile), ...settingsWire(profile.settings) } }
+        })
+      },
+    )
+
+    app.post(
+      '/v1.1/sandbox/recipients',
+      {
+        schema: {
+          tags: ['Sandbox'],
+          summary: 'A new account, linked as a recipient of this one',
+          body: objectSchema(recipientFields),
+          response: { 201: answerSchema({ recipient: recipientSchema, credentials: credentialsSchema }) },
+        },
+      },
+      (request, reply) => {
+        const asked = readBody(request, recipientFields)
+        return runCommand(context, request, reply, async (tx) => {
+          const now = clock.now()
+          const recipientDocument = asked.document === undefined ? null : normalizeDocument(asked.document)
+          const opened = await openAccount(
+            { ...context, tx, now },
+            {
+              name: asked.name,
+              email: null,
+              password: null,
+              document: recipientDocument,
+              city: null,
+              splitEnabled: false,
+            },
+          )
+          const account = unwrap(opened, { 'account.emailTaken': 'email' })
+          await linkRecipient(tx, request.accountId, account.id, now)
+          const recipient = recipientWire({
+            uuid: account.uuid,
+            name: account.name,
+            document: recipientDocument,
+            active: true,
+          })
+          return {
+            http: 201,
+            body: { ...success, recipient, credentials: account.credentials },
+            holdsCredentials: true,
+          }
+        })
+      },
+    )
+
+    app.put<{ Params: { recipientId: string } }>(
+      '/v1.1/sandbox/recipients/:recipientId',
+      {
+        schema: {
+          tags: ['Sandbox'],
+          summary: 'Activate or deactivate a linked recipient',
+          params: Type.Object({ recipientId: Type.String() }),
+          body: objectSchema(activeFields),
+          response: { 200: answerSchema({ recipient: recipientSchema }) },
+        },
+      },
+      (request, reply) => {
+        const { active } = readBody(request, activeFields)
+        return runCommand(context, request, reply, async (tx) => {
+          const uuid = uuidFromWire<AccountUuid>(request.params.recipientId)
+          const found = uuid
+            ? await setRecipientActive(tx, request.accountId, uuid, active)
+            : refuse({ code: 'split.recipientNotFound' as const })
+          const recipient = unwrap(found, { 'split.recipientNotFound': 'recipientId' })
+          return { http: 200, body: { ...success, recipient: recipientWire(recipient) } }
+        })
+      },
+    )
+  }
+}

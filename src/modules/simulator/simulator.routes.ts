@@ -1,0 +1,219 @@
+import type { FastifyInstance } from 'fastify'
+import { type TSchema, Type } from 'typebox'
+import { type Instant, instantFromWire, MINUTE_MS, plusMs, wireTimestamp } from '../../kernel/calendar.ts'
+import { centsToWire } from '../../kernel/cents.ts'
+import { type EndToEndId, type SaleId, uuidFromWire } from '../../kernel/ids.ts'
+import { amount, type Field, integer, object, objectSchema, text } from '../../kernel/reader.ts'
+import { ok, type Result, refuse } from '../../kernel/result.ts'
+import { nullable } from '../../kernel/schema.ts'
+import { readBody } from '../../platform/http/body.ts'
+import { success } from '../../platform/http/context.ts'
+import { type CommandContext, runCommand } from '../../platform/http/idempotently.ts'
+import { RequestInvalid, RequestUnusable, unwrap } from '../../platform/http/refusals.ts'
+import type { RandomIds } from '../../platform/random-ids.ts'
+import type { PaymentReceived } from '../../rail/rail.ts'
+import { SANDBOX_ISPB, SANDBOX_RAIL } from '../../rail/sandbox/sandbox-rail.ts'
+import { applyRailEvents, type Door, type DoorContext, type RailEventOutcome } from '../door/index.ts'
+import { findReversal } from '../refund/index.ts'
+import { currentTxid, findSale, type Sale } from '../sale/index.ts'
+import { type AdvanceRefusal, advanceClock, readClock, resetClock } from './advance-clock.ts'
+
+export type SimulatorContext = CommandContext & {
+  readonly ids: RandomIds
+  readonly door: Door
+  readonly doorContext: DoorContext
+}
+
+const answerSchema = (fields: Record<string, TSchema>) =>
+  Type.Object({ status: Type.Integer(), message: Type.String(), ...fields })
+
+const moment: Field<Instant, false> = {
+  schema: Type.String({ description: '`yyyy-MM-dd`, `yyyy-MM-dd HH:mm:ss` (São Paulo) or ISO 8601 with an offset.' }),
+  required: false,
+  read(value, field, faults) {
+    const at = typeof value === 'string' ? instantFromWire(value) : undefined
+    if (at === undefined) faults.push({ field, message: 'must be a date or a date and time' })
+    return at
+  },
+}
+
+const paidFields = {
+  amount: amount({ description: 'The amount of the sale by default.' }),
+  payer: object({
+    document: text({ max: 25 }),
+    name: text({ max: 140 }),
+    ispb: text({ min: 8, max: 8, pattern: /^[0-9A-Z]{8}$/, message: 'must have 8 digits or capital letters' }),
+  }),
+  endToEnd: text({
+    min: 32,
+    max: 32,
+    pattern: /^[0-9A-Za-z]{32}$/,
+    message: 'must have 32 letters or digits',
+    description: 'Without it each call is a new payment.',
+  }),
+  settledAt: moment,
+}
+
+const clockFields = {
+  days: integer({ min: 0, max: 1_830 }),
+  hours: integer({ min: 0, max: 1_000_000 }),
+  minutes: integer({ min: 0, max: 100_000_000 }),
+  to: moment,
+}
+
+const paidSchema = answerSchema({
+  sale: Type.Object({ uuid: Type.String(), situation: Type.String() }),
+  endToEnd: Type.String(),
+  reversal: nullable(
+    Type.Object({
+      id: Type.Integer(),
+      uuid: Type.String(),
+      status: Type.String(),
+      reason: Type.String(),
+      reversedAmount: Type.Number(),
+    }),
+  ),
+})
+const clockSchema = { now: Type.String(), offsetSeconds: Type.Integer() }
+
+const clockWire = ({ now, offsetMs }: { now: Instant; offsetMs: number }) => ({
+  now: wireTimestamp(now),
+  offsetSeconds: Math.round(offsetMs / 1000),
+})
+
+function unwrapClock<Value>(result: Result<Value, AdvanceRefusal>, field: string): Value {
+  if (!result.ok && result.refusal.code === 'clock.busy') throw new RequestUnusable(409, 'the clock is moving already')
+  return unwrap(result, { 'clock.backwards': field, 'clock.tooFar': field, 'clock.busy': field })
+}
+
+const defaultPayer = { document: '52998224725', name: 'Pagador de Teste', ispb: SANDBOX_ISPB }
+
+/** `E`, the payer's bank, the minute in UTC and eleven random characters. */
+function newEndToEnd(at: Instant, ispb: string, ids: RandomIds): EndToEndId {
+  const minute = new Date(at).toISOString().replace(/\D/g, '').slice(0, 12)
+  return `E${ispb}${minute}${ids.alphanumeric(11)}` as EndToEndId
+}
+
+/** Speaks to the door, never around it. */
+export function simulatorRoutes(context: SimulatorContext) {
+  const { db, ids } = context
+
+  async function paymentFor(
+    sale: Sale,
+    body: ReturnType<typeof readBody<typeof paidFields>>,
+  ): Promise<PaymentReceived> {
+    const { now } = await readClock(context, sale.accountId)
+    const ispb = body.payer?.ispb ?? defaultPayer.ispb
+    return {
+      kind: 'payment',
+      rail: SANDBOX_RAIL,
+      endToEnd: (body.endToEnd as EndToEndId | undefined) ?? newEndToEnd(now, ispb, ids),
+      txid: currentTxid(sale),
+      amount: body.amount ?? sale.amount,
+      settledAt: body.settledAt ?? now,
+      payer: {
+        document: body.payer?.document ?? defaultPayer.document,
+        name: body.payer?.name ?? defaultPayer.name,
+        ispb,
+      },
+    }
+  }
+
+  async function paidBody(
+    sale: Sale,
+    payment: PaymentReceived,
+    outcome: RailEventOutcome,
+    reader: Parameters<typeof findSale>[0],
+  ) {
+    if (outcome.outcome === 'conflict')
+      throw new RequestInvalid([{ field: 'endToEnd', message: 'was reported before with other content' }])
+    const reversalId =
+      outcome.outcome === 'reversed'
+        ? outcome.reversalId
+        : outcome.outcome === 'duplicate' && outcome.of.outcome === 'REVERSED'
+          ? outcome.of.outcomeId
+          : undefined
+    const reversal = reversalId && (await findReversal(reader, sale.accountId, reversalId as never))
+    const after = (await findSale(reader, sale.accountId, sale.id))!
+    return {
+      ...success,
+      sale: { uuid: after.id, situation: after.state },
+      endToEnd: payment.endToEnd,
+      reversal: reversal
+        ? {
+            id: reversal.number,
+            uuid: reversal.id,
+            status: reversal.state,
+            reason: reversal.reason,
+            reversedAmount: centsToWire(reversal.amount),
+          }
+        : null,
+    }
+  }
+
+  return async (app: FastifyInstance) => {
+    app.post<{ Params: { saleUUID: string } }>(
+      '/v1.1/sandbox/sim/sale/:saleUUID/paid',
+      {
+        schema: {
+          tags: ['Sandbox'],
+          summary: 'A payer pays the sale',
+          params: Type.Object({ saleUUID: Type.String({ format: 'uuid' }) }),
+          body: objectSchema(paidFields),
+          response: { 200: paidSchema },
+        },
+      },
+      async (request, reply) => {
+        const body = readBody(request, paidFields)
+        const saleId = uuidFromWire<SaleId>(request.params.saleUUID)
+        const found = saleId && (await findSale(db, request.accountId, saleId))
+        const asked = found ? ok(found) : refuse({ code: 'sale.notFound' as const })
+        if (request.headers['idempotency-key'] === undefined) {
+          const sale = unwrap(asked, { 'sale.notFound': 'saleToken' })
+          const payment = await paymentFor(sale, body)
+          const [outcome] = await context.door.apply([payment])
+          return paidBody(sale, payment, outcome!, db)
+        }
+        return runCommand(context, request, reply, async (tx) => {
+          const sale = unwrap(asked, { 'sale.notFound': 'saleToken' })
+          const payment = await paymentFor(sale, body)
+          const [outcome] = await applyRailEvents({ ...context.doorContext, db: tx }, [payment])
+          if (typeof outcome !== 'object')
+            throw new RequestUnusable(503, 'the sale changed meanwhile: send the request again')
+          return { http: 200, body: await paidBody(sale, payment, outcome, tx) }
+        })
+      },
+    )
+
+    app.get(
+      '/v1.1/sandbox/clock',
+      { schema: { tags: ['Sandbox'], summary: "The account's clock", response: { 200: answerSchema(clockSchema) } } },
+      async ({ accountId }) => ({ ...success, ...clockWire(await readClock(context, accountId)) }),
+    )
+
+    app.post(
+      '/v1.1/sandbox/clock/advance',
+      {
+        schema: {
+          tags: ['Sandbox'],
+          summary: "The account's clock jumps ahead; everything due on the way happens before the answer",
+          body: objectSchema(clockFields),
+          response: { 200: answerSchema({ ...clockSchema, processed: Type.Integer() }) },
+        },
+      },
+      async (request) => {
+        const { days = 0, hours = 0, minutes = 0, to } = readBody(request, clockFields)
+        const target = (now: Instant) => to ?? plusMs(now, ((days * 24 + hours) * 60 + minutes) * MINUTE_MS)
+        const field = to === undefined ? 'days' : 'to'
+        const advanced = unwrapClock(await advanceClock(context, request.accountId, target), field)
+        return { ...success, ...clockWire(advanced), processed: advanced.processed }
+      },
+    )
+
+    app.post(
+      '/v1.1/sandbox/clock/reset',
+      { schema: { tags: ['Sandbox'], summary: 'Back to real time', response: { 200: answerSchema(clockSchema) } } },
+      async ({ accountId }) => ({ ...success, ...clockWire(unwrapClock(await resetClock(context, accountId), 'to')) }),
+    )
+  }
+}

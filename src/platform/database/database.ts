@@ -1,0 +1,89 @@
+import { Kysely, PostgresDialect } from 'kysely'
+import pg from 'pg'
+import { parserFor } from './sql-values.ts'
+
+/** A named prepared statement: one text whatever the size of a batch, planned once a connection. */
+export type Statement<Row> = { readonly name: string; readonly text: string; readonly row?: Row }
+
+export function statement<Row = Record<string, never>>(name: string, text: string): Statement<Row> {
+  return { name, text }
+}
+
+export interface Queryable {
+  query<Row>(statement: Statement<Row>, values?: readonly unknown[]): Promise<Row[]>
+}
+
+declare const open: unique symbol
+/** Required by all that locks or writes more than one statement's worth; made by `inTransaction` only. */
+export interface Transaction extends Queryable {
+  readonly [open]: true
+}
+
+export interface Database extends Queryable {
+  inTransaction<Value>(work: (tx: Transaction) => Promise<Value>): Promise<Value>
+  /** For queries whose shape varies, such as filters. */
+  readonly builder: Kysely<Record<string, Record<string, unknown>>>
+  close(): Promise<void>
+}
+
+export type Connection = { readonly host: string; readonly database: string } | { readonly url: string }
+
+export type DatabaseOptions = { connectionsMax: number; queryTimeoutMs: number; onError: (error: Error) => void }
+
+const types = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    parserFor(oid, pg.types.getTypeParser(oid, format as 'text') as (text: string) => unknown),
+} as pg.CustomTypesConfig
+
+export function clientConfig(connection: Connection): pg.ClientConfig {
+  const place =
+    'url' in connection
+      ? { connectionString: connection.url }
+      : { host: connection.host, user: 'postgres', database: connection.database }
+  return { ...place, types, application_name: 'quitado', keepAlive: true, connectionTimeoutMillis: 5_000 }
+}
+
+export function openDatabase(connection: Connection, options: DatabaseOptions): Database {
+  const pool = new pg.Pool({
+    ...clientConfig(connection),
+    max: options.connectionsMax,
+    query_timeout: options.queryTimeoutMs,
+    idleTimeoutMillis: 60_000,
+  })
+  // A connection that the server cuts emits 'error' while idle; unheard, it would end the process.
+  pool.on('error', options.onError)
+  pool.on('connect', (client) => client.on('error', options.onError))
+  return {
+    query: (asked, values) => run(pool, asked, values),
+    async inTransaction(work) {
+      const client = await pool.connect()
+      let broken: Error | undefined
+      try {
+        await client.query('begin')
+        const tx = { query: (asked: Statement<unknown>, values?: readonly unknown[]) => run(client, asked, values) }
+        const value = await work(tx as unknown as Transaction)
+        await client.query('commit')
+        return value
+      } catch (error) {
+        broken = await client.query('rollback').then(
+          () => undefined,
+          (failure: Error) => failure,
+        )
+        throw error
+      } finally {
+        client.release(broken)
+      }
+    },
+    builder: new Kysely({ dialect: new PostgresDialect({ pool }) }),
+    close: () => pool.end(),
+  }
+}
+
+async function run<Row>(
+  on: pg.Pool | pg.PoolClient,
+  asked: Statement<Row>,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
+  const result = await on.query({ name: asked.name, text: asked.text, values: values as unknown[] })
+  return result.rows as Row[]
+}

@@ -1,0 +1,18 @@
+import type {} from '@fastify/swagger'
+import type { AccountId } from '../../kernel/ids.ts'
+
+export type Envelope = { readonly http: number; readonly body: Record<string, unknown> }
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whose credentials the request carries. Set by authentication before any route of an account runs. */
+    accountId: AccountId
+    apiKey: string
+  }
+  interface FastifyInstance {
+    /** The one error table: the answer to anything thrown. */
+    envelopeOf(error: unknown): Envelope
+  }
+}
+
+export const success = { status: 0, message: 'success' } as const

@@ -1,0 +1,46 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const SIZES = [1, 2, 5, 10, 20, 50, 100, 200, 500]
+
+export type Metrics = ReturnType<typeof createMetrics>
+
+export function createMetrics() {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const registers = [registry]
+  return {
+    registry,
+    requests: new Histogram({
+      name: 'quitado_http_request_seconds',
+      help: 'Time to answer, by route and status.',
+      labelNames: ['method', 'route', 'status'],
+      buckets: SECONDS,
+      registers,
+    }),
+    batchSize: new Histogram({
+      name: 'quitado_batch_items',
+      help: 'Items committed together, by kind of batch.',
+      labelNames: ['batch'],
+      buckets: SIZES,
+      registers,
+    }),
+    queueDepth: new Gauge({
+      name: 'quitado_queue_items',
+      help: 'Items that wait for a batch.',
+      labelNames: ['batch'],
+      registers,
+    }),
+    expired: new Counter({
+      name: 'quitado_sales_expired_total',
+      help: 'Sales cancelled because their time passed.',
+      registers,
+    }),
+    alarms: new Counter({
+      name: 'quitado_alarms_total',
+      help: 'Things a person must look at.',
+      labelNames: ['alarm'],
+      registers,
+    }),
+  }
+}

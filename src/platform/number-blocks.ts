@@ -1,0 +1,56 @@
+import { type Database, statement } from './database/database.ts'
+
+const BLOCK = 1_000
+const takeSql = statement<{ first: number }>(
+  'number_block_take',
+  `update number_block set next_number = next_number + $1 returning next_number - $1 as first`,
+)
+
+/** Numeric ids below 2^53, unique over all kinds, taken in blocks ahead of need; gaps are allowed. */
+export type NumberBlocks = {
+  next(): Promise<number>
+  /** As many as a batch needs, without a wait while the block lasts. */
+  take(count: number): Promise<number[]>
+}
+
+export function createNumberBlocks(db: Database): NumberBlocks {
+  let next = 0
+  let end = 0
+  let ahead: Promise<number> | undefined
+  const fetchBlock = () => db.query(takeSql, [BLOCK]).then(([row]) => row!.first)
+
+  async function nextNumber(): Promise<number> {
+    while (next === end) {
+      const block = ahead ?? fetchBlock()
+      ahead = block
+      try {
+        const first = await block
+        // Whoever waits second finds the block already in place.
+        if (ahead === block) {
+          next = first
+          end = first + BLOCK
+          ahead = undefined
+        }
+      } catch (error) {
+        if (ahead === block) ahead = undefined
+        throw error
+      }
+    }
+    const number = next++
+    if (ahead === undefined && end - next < BLOCK / 2) {
+      ahead = fetchBlock()
+      // A failure shows when the block is needed.
+      ahead.catch(() => {})
+    }
+    return number
+  }
+
+  return {
+    next: nextNumber,
+    async take(count) {
+      const numbers: number[] = []
+      while (numbers.length < count) numbers.push(await nextNumber())
+      return numbers
+    },
+  }
+}

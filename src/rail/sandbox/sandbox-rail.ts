@@ -1,0 +1,25 @@
+import { encodeBrCode } from '../../kernel/br-code.ts'
+import type { Rail } from '../rail.ts'
+
+export const SANDBOX_RAIL = 'sandbox'
+/** A bank that does not exist. */
+export const SANDBOX_ISPB = '99999004'
+
+/** The path of a charge's payload, after the public host. */
+export const payloadPath = (txid: string): string => `/pix/${txid}`
+
+/** Computes its charges without I/O: the easy case of the port's contract. */
+export function createSandboxRail(publicHost: string): Rail {
+  return {
+    name: SANDBOX_RAIL,
+    async openCharges(charges) {
+      return charges.map(({ txid, merchantName, merchantCity }) => {
+        const location = `${publicHost}${payloadPath(txid)}`
+        return {
+          location,
+          brCode: encodeBrCode({ kind: 'dynamic', locationUrl: location, merchantName, merchantCity }),
+        }
+      })
+    },
+  }
+}

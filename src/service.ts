@@ -1,0 +1,159 @@
+import type { FastifyInstance } from 'fastify'
+import { createApp } from './api/app.ts'
+import { accountCredentials, operatorCredentials } from './api/authenticate.ts'
+import { operatorRoutes } from './api/operator.routes.ts'
+import { createRateLimiter } from './api/rate-limit.ts'
+import { serviceRoutes } from './api/service.routes.ts'
+import type { Config } from './config.ts'
+import type { AccountId } from './kernel/ids.ts'
+import { accountNow, accountRoutes, createAuthenticator, findAccountTerms } from './modules/account/index.ts'
+import { createDoor, type Door, findPayer } from './modules/door/index.ts'
+import { ledgerRoutes } from './modules/ledger/index.ts'
+import {
+  type CreateSale,
+  type CreateSaleOutcome,
+  checkoutRoutes,
+  createCheckoutParser,
+  createQrImages,
+  createSales,
+  qrImageRoutes,
+  saleRoutes,
+} from './modules/sale/index.ts'
+import { registrationRoutes, selfServiceRoutes, simulatorRoutes } from './modules/simulator/index.ts'
+import { type Batcher, createBatcher } from './platform/batcher.ts'
+import type { Clock } from './platform/clock.ts'
+import { type Connection, type Database, openDatabase, statement } from './platform/database/database.ts'
+import type { Logger } from './platform/log.ts'
+import { createMetrics, type Metrics } from './platform/metrics.ts'
+import { createNumberBlocks } from './platform/number-blocks.ts'
+import type { RandomIds } from './platform/random-ids.ts'
+import { createSecrets, type Secrets } from './platform/secrets.ts'
+import { createSandboxRail } from './rail/sandbox/sandbox-rail.ts'
+import type { SweepContext } from './worker/sweeps.ts'
+
+export type ServiceOptions = {
+  readonly config: Config
+  readonly connection: Connection
+  readonly operatorToken: string
+  readonly encryptionKeys: readonly Buffer[]
+  readonly clock: Clock
+  readonly ids: RandomIds
+  readonly logger: Logger
+  readonly batches?: Partial<BatchSettings>
+  /** All processes of this host; by default this one. */
+  readonly renderMetrics?: () => Promise<string>
+}
+
+export type BatchSettings = { readonly lanes: number; readonly batchMax: number; readonly queueMax: number }
+const defaultBatches: BatchSettings = { lanes: 2, batchMax: 128, queueMax: 4_096 }
+
+export type Service = {
+  readonly app: FastifyInstance
+  readonly db: Database
+  readonly door: Door
+  readonly secrets: Secrets
+  readonly metrics: Metrics
+  readonly sweeps: SweepContext
+  /** Answers what was accepted, then lets go of the database. */
+  close(): Promise<void>
+}
+
+const pingSql = statement<{ one: number }>('ping', 'select 1 as one')
+
+/** One process of the service, put together by hand: who knows whom is read here. */
+export async function createService(options: ServiceOptions): Promise<Service> {
+  const { config, clock, ids, logger } = options
+  const db = openDatabase(options.connection, {
+    connectionsMax: 10,
+    queryTimeoutMs: 15_000,
+    onError: (error) => logger.warn({ err: error }, 'a database connection failed'),
+  })
+  const metrics = createMetrics()
+  const secrets = createSecrets(options.encryptionKeys, ids)
+  const numbers = createNumberBlocks(db)
+  const rail = createSandboxRail(config.publicUrl.replace(/^https?:\/\//i, ''))
+  const batches = { ...defaultBatches, ...options.batches }
+  const observeBatch = (batch: string) => (size: number) => metrics.batchSize.observe({ batch }, size)
+
+  const creations: Batcher<CreateSale, CreateSaleOutcome> = createBatcher({
+    name: 'checkout',
+    ...batches,
+    separate: ({ requestKey }) => (requestKey ? `${requestKey.accountId} ${requestKey.key}` : undefined),
+    run: (items) => createSales({ db, clock, ids, numbers, rail }, items),
+    onBatch: observeBatch('checkout'),
+  })
+  const alarm = (message: string, details: Record<string, unknown>) => {
+    metrics.alarms.inc({ alarm: message })
+    logger.error({ alarm: true, ...details }, message)
+  }
+  const doorContext = { db, clock, ids, numbers, alarm }
+  const door = createDoor(doorContext, { ...batches, onBatch: observeBatch('door') })
+
+  const authenticator = createAuthenticator(db, secrets, clock)
+  const command = { db, clock, secrets, ids }
+  const images = createQrImages()
+  const pix = { ...command, rail, images, publicUrl: config.publicUrl }
+  const queueDepths = () => ({ checkout: creations.depth(), door: door.batcher.depth() })
+
+  const app = await createApp({
+    logger,
+    metrics,
+    publicUrl: config.publicUrl,
+    newRequestId: () => ids.uuid(),
+    async routes(root) {
+      await root.register(
+        serviceRoutes({
+          metrics,
+          isReady: () =>
+            db.query(pingSql).then(
+              () => true,
+              () => false,
+            ),
+          renderMetrics: async () => {
+            for (const [batch, depth] of Object.entries(queueDepths())) metrics.queueDepth.set({ batch }, depth)
+            return options.renderMetrics ? options.renderMetrics() : metrics.registry.metrics()
+          },
+        }),
+      )
+      await root.register(qrImageRoutes(pix))
+      await root.register(registrationRoutes({ ...command, numbers }))
+      await root.register(
+        async (operator) => {
+          operator.addHook('onRequest', operatorCredentials(options.operatorToken))
+          await operator.register(operatorRoutes({ ...command, numbers, authenticator, queueDepths }))
+        },
+        { prefix: '/operator/v1' },
+      )
+      await root.register(async (merchant) => {
+        merchant.addHook('onRequest', accountCredentials(authenticator, createRateLimiter(clock, config.processes)))
+        await merchant.register(
+          checkoutRoutes({ ...pix, creations, parser: createCheckoutParser(config.env === 'production') }),
+        )
+        await merchant.register(saleRoutes({ ...pix, findPayer: (endToEnd) => findPayer(db, rail.name, endToEnd) }))
+        await merchant.register(ledgerRoutes({ db, accountTime }))
+        await merchant.register(accountRoutes({ ...command, authenticator }))
+        await merchant.register(selfServiceRoutes({ ...command, numbers }))
+        await merchant.register(simulatorRoutes({ ...command, door, doorContext }))
+      })
+    },
+  })
+
+  async function accountTime(accountId: AccountId) {
+    const terms = await findAccountTerms(db, [accountId])
+    return accountNow(terms.get(accountId)!, clock.now())
+  }
+
+  return {
+    app,
+    db,
+    door,
+    secrets,
+    metrics,
+    sweeps: { db, clock, onExpired: (count) => metrics.expired.inc(count) },
+    async close() {
+      await app.close()
+      await Promise.all([creations.drained(), door.batcher.drained()])
+      await db.close()
+    },
+  }
+}

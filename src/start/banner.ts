@@ -1,0 +1,30 @@
+import type { DemoCredentials } from './demo-account.ts'
+
+export type Banner = {
+  readonly publicUrl: string
+  readonly demo: DemoCredentials | undefined
+  readonly operatorTokenFile: string | undefined
+  readonly seconds: string
+}
+
+const body =
+  '{"currency":"BRL","amount":10.5,"referenceCode":"first-charge","paymentMethod":"PIX","shopper":{"name":"Maria da Silva","email":"maria@example.com"}}'
+
+/** The last thing a start prints: where it is and a line that works when pasted. */
+export function banner({ publicUrl, demo, operatorTokenFile, seconds }: Banner): string {
+  const lines = [
+    '',
+    `Quitado is ready (${seconds} s).`,
+    '',
+    `  API       ${publicUrl}`,
+    `  Docs      ${publicUrl}/docs`,
+    `  Panel     ${publicUrl}/panel`,
+  ]
+  if (operatorTokenFile) lines.push(`  Operator  token in ${operatorTokenFile}`)
+  if (demo) {
+    lines.push('', '  Demo account', `    x-api-key:   ${demo.apiKey}`, `    x-api-token: ${demo.apiToken}`)
+    const headers = `-H 'x-api-key: ${demo.apiKey}' -H 'x-api-token: ${demo.apiToken}' -H 'content-type: application/json'`
+    lines.push('', '  A first charge:', `curl -s ${publicUrl}/v1.1/checkout/transparent ${headers} -d '${body}'`)
+  }
+  return `${lines.join('\n')}\n`
+}

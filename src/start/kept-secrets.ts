@@ -1,0 +1,39 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config } from '../config.ts'
+import type { RandomIds } from '../platform/random-ids.ts'
+
+export type KeptSecrets = { readonly operatorToken: string; readonly encryptionKeys: readonly Buffer[] }
+
+/** Configured, or made once and kept under the data folder, readable by its owner alone. */
+export function keepSecrets(config: Config, ids: RandomIds): KeptSecrets {
+  const kept = (name: string, make: () => string): string =>
+    readKept(config.dataFolder, name) ?? keep(config.dataFolder, name, make())
+  return {
+    operatorToken: config.operatorToken ?? kept('operator-token', () => ids.uuid()),
+    encryptionKeys: config.encryptionKeys ?? [
+      Buffer.from(
+        kept('encryption-key', () => ids.bytes(32).toString('base64')),
+        'base64',
+      ),
+    ],
+  }
+}
+
+export function readKept(folder: string, name: string): string | undefined {
+  try {
+    return readFileSync(join(folder, name), 'utf8').trim() || undefined
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** Written whole or not at all. */
+export function keep(folder: string, name: string, value: string): string {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const path = join(folder, name)
+  writeFileSync(`${path}.new`, `${value}\n`, { mode: 0o600 })
+  renameSync(`${path}.new`, path)
+  return value
+}

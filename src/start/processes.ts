@@ -1,0 +1,86 @@
+import cluster, { type Worker } from 'node:cluster'
+import { fileURLToPath } from 'node:url'
+import { AggregatorRegistry } from 'prom-client'
+import type { FromProcess, ToProcess } from './messages.ts'
+
+const DRAIN_MS = 8_000
+const RESTART_MS = 500
+
+type Start = Omit<Extract<ToProcess, { type: 'start' }>, 'worker'>
+export type Processes = { stop(): Promise<void> }
+
+/** A process could not start; the line says which setting to look at. */
+export class StartFailed extends Error {}
+
+/** Starts the service processes and keeps them running: one that dies is replaced. */
+export async function startProcesses({
+  count,
+  worker,
+  start,
+  onDeath,
+}: {
+  count: number
+  worker: boolean
+  start: Start
+  onDeath: (sentence: string) => void
+}): Promise<Processes> {
+  cluster.setupPrimary({ exec: fileURLToPath(new URL('./process.ts', import.meta.url)) })
+  const metrics = new AggregatorRegistry()
+  let stopping = false
+
+  const fork = (index: number): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const child = cluster.fork()
+      let ready = false
+      child.on('message', (message: FromProcess) => {
+        if (message.type === 'hello') send(child, { ...start, worker: worker && index === 0 })
+        else if (message.type === 'metrics') void answerMetrics(metrics, child, message.id)
+        else if (message.type === 'failed') reject(new StartFailed(message.line))
+        else if (message.type === 'ready') {
+          ready = true
+          resolve()
+        }
+      })
+      child.on('exit', (code, signal) => {
+        if (stopping) return
+        if (!ready) return reject(new StartFailed(`a service process ended while it started (${signal ?? code})`))
+        onDeath(`A service process ended (${signal ?? code}); it is started again.`)
+        setTimeout(() => void fork(index).catch((error) => onDeath(error.message)), RESTART_MS)
+      })
+    })
+
+  const processes = {
+    async stop() {
+      stopping = true
+      const children = Object.values(cluster.workers ?? {}).filter((child) => child !== undefined)
+      await Promise.all(children.map(drain))
+    },
+  }
+  try {
+    await Promise.all(Array.from({ length: count }, (_, index) => fork(index)))
+  } catch (error) {
+    await processes.stop()
+    throw error
+  }
+  return processes
+}
+
+const send = (child: Worker, message: ToProcess) => child.isConnected() && child.send(message, () => {})
+
+async function answerMetrics(metrics: { clusterMetrics(): Promise<string> }, child: Worker, id: number) {
+  const text = await metrics.clusterMetrics().catch(() => '')
+  send(child, { type: 'metrics', id, text })
+}
+
+/** Asked first, killed after the time that a request may take. */
+function drain(child: Worker): Promise<void> {
+  return new Promise((resolve) => {
+    if (child.isDead()) return resolve()
+    const timer = setTimeout(() => child.process.kill('SIGKILL'), DRAIN_MS)
+    child.on('exit', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+    send(child, { type: 'stop' })
+  })
+}

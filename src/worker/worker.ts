@@ -1,0 +1,52 @@
+import { MINUTE_MS, SECOND_MS } from '../kernel/calendar.ts'
+import type { Logger } from '../platform/log.ts'
+import { type SweepContext, sweepExpiries, sweepIdempotencyKeys } from './sweeps.ts'
+
+type Job = {
+  readonly name: string
+  readonly everyMs: number
+  readonly run: (context: SweepContext) => Promise<unknown>
+}
+
+/** Which background work runs, and how often. */
+const jobs: readonly Job[] = [
+  { name: 'expire sales', everyMs: SECOND_MS, run: sweepExpiries },
+  { name: 'forget idempotency keys', everyMs: 10 * MINUTE_MS, run: sweepIdempotencyKeys },
+]
+
+export type Worker = { stop(): Promise<void> }
+
+/** Each job at its own pace, never twice at once; a failure is logged and the next turn tries again. */
+export function startWorker(context: SweepContext, logger: Logger): Worker {
+  let stopped = false
+  const loops = jobs.map((job) => {
+    let timer: NodeJS.Timeout | undefined
+    let running: Promise<void> = Promise.resolve()
+    const turn = async () => {
+      try {
+        await job.run(context)
+      } catch (error) {
+        if (!stopped) logger.warn({ err: error, job: job.name }, 'background work failed; it will be tried again')
+      }
+      if (!stopped) schedule()
+    }
+    const schedule = () => {
+      timer = setTimeout(() => {
+        running = turn()
+      }, job.everyMs)
+    }
+    schedule()
+    return {
+      stop() {
+        clearTimeout(timer)
+        return running
+      },
+    }
+  })
+  return {
+    async stop() {
+      stopped = true
+      await Promise.all(loops.map((loop) => loop.stop()))
+    },
+  }
+}
