@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -86,15 +86,6 @@ describe('remains of an earlier life', { timeout: TIMEOUT_MS }, () => {
 
     await start({ folder })
     expect(await query(socketFolder, 'select id from kept')).toEqual([{ id: 1 }])
-  })
-
-  test('a database that was half made is made again', async () => {
-    const folder = temporaryFolder()
-    mkdirSync(join(folder, 'postgres.unfinished-abc123/base'), { recursive: true })
-    writeFileSync(join(folder, 'postgres.unfinished-abc123/PG_VERSION'), '18\n')
-    const { socketFolder } = await start({ folder })
-    expect(await query(socketFolder, 'select 1 as one')).toEqual([{ one: 1 }])
-    expect(readdirSync(folder).filter((name) => name.includes('unfinished'))).toEqual([])
   })
 
   test('what is no database, or one of another release, is left alone', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { attachEmbeddedPostgres } from './postmaster-file.ts'
@@ -89,7 +89,7 @@ describe('start and stop', { timeout: TIMEOUT_MS }, () => {
     const child = startChild({ folder })
     const socketFolder = await socketOf(child)
     expect(attachEmbeddedPostgres(folder)).toEqual({ socketFolder })
-    child.kill()
+    await child.kill()
     await until('the server to end', () => serverProcesses(folder).length === 0)
     expect(attachEmbeddedPostgres(folder)).toBeUndefined()
   })
@@ -138,7 +138,7 @@ describe('kill -9 of the service', { timeout: TIMEOUT_MS }, () => {
     const folder = await folderWithDatabase()
     const child = startChild({ folder })
     await query(await socketOf(child), 'create table kept (id int); insert into kept values (1)')
-    child.kill()
+    await child.kill()
     await until('the server to end', () => serverProcesses(folder).length === 0)
     expect(readdirSync(folder)).toContain('quitado.pid')
 
@@ -152,7 +152,7 @@ describe('kill -9 of the service', { timeout: TIMEOUT_MS }, () => {
     await socketOf(child)
     const pid = postmasterPid(folder)
     process.kill(pid, 'SIGSTOP')
-    child.kill()
+    await child.kill()
 
     const progress: string[] = []
     const starting = start({ folder, onProgress: (sentence) => progress.push(sentence) })
@@ -166,13 +166,19 @@ describe('kill -9 of the service', { timeout: TIMEOUT_MS }, () => {
 
   test('while the database is being created leaves nothing that the next start would trip over', async () => {
     const folder = temporaryFolder()
+    const unfinished = () => readdirSync(folder).filter((name) => name.startsWith('postgres.unfinished-'))
     const child = startChild({ folder })
-    await until('initdb to write', () => readdirSync(folder).find((name) => name.startsWith('postgres.unfinished-')))
-    child.kill()
-    expect(progressOf(child)).not.toContain('Starting PostgreSQL 18.4…')
+    await until('initdb to begin', () => unfinished().length > 0)
+    await child.kill()
+    await until('its last words', () => progressOf(child).length > 0)
+    expect(progressOf(child)).toEqual(['Creating the database…'])
     expect(existsSync(join(folder, 'postgres'))).toBe(false)
+    // The orphaned initdb clears its own work away; a power cut would have left it.
+    mkdirSync(join(folder, 'postgres.unfinished-abc123/base'), { recursive: true })
+    writeFileSync(join(folder, 'postgres.unfinished-abc123/PG_VERSION'), '18\n')
 
     const { socketFolder } = await start({ folder })
     expect(await query(socketFolder, 'select 1 as one')).toEqual([{ one: 1 }])
+    await until('the old work to be gone', () => unfinished().length === 0)
   })
 })

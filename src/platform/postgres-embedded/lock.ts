@@ -8,6 +8,9 @@ export type FolderLock = Readonly<{ release(): void }>
 
 const SQLITE_BUSY = 5
 
+/** A process that was just killed holds its locks until the kernel has taken it apart. */
+const DYING_OWNER_MS = 500
+
 /** A lock that the garbage collector closed would be a lock lost. */
 const held = new Set<DatabaseSync>()
 
@@ -35,7 +38,7 @@ export function lockFolder(folders: Folders): FolderLock {
 function openLock(folders: Folders): DatabaseSync {
   let lock: DatabaseSync | undefined
   try {
-    lock = new DatabaseSync(folders.lockFile)
+    lock = new DatabaseSync(folders.lockFile, { timeout: DYING_OWNER_MS })
     // The journal stays in memory: one left on disk by a kill would have to be rolled back, and two starts that try
     // that at once refuse each other.
     lock.exec('pragma journal_mode = memory; begin immediate')

@@ -36,7 +36,8 @@ export async function prepareProgram(source: ProgramSource, folders: Folders, id
   if (version) return { folder: copy, version }
   rmSync(copy, { recursive: true, force: true })
   throw new EmbeddedPostgresError(
-    `The embedded PostgreSQL does not run on this system (${output.trim()}): set DATABASE_URL to a PostgreSQL 15 or newer.`,
+    `The embedded PostgreSQL does not run on this system (${output.trim()}): ` +
+      'set DATABASE_URL to a PostgreSQL 15 or newer.',
   )
 }
 

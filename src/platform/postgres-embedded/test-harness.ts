@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, chownSync, cpSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -109,7 +110,7 @@ function folderOf(pid: number): string | undefined {
 type Message = { progress?: string; crash?: string; up?: { socketFolder: string }; error?: string; interrupted?: true }
 
 /** A Quitado of its own: a process that starts the server, tells what it hears, and may be killed. */
-export type Child = Readonly<{ process: ChildProcess; messages: Message[]; kill(): void }>
+export type Child = Readonly<{ process: ChildProcess; messages: Message[]; kill(): Promise<void> }>
 
 type ChildPlan = { folder: string; uid?: number; host?: Partial<Host> }
 
@@ -137,7 +138,11 @@ export function startChild({ folder, uid, host = {} }: ChildPlan): Child {
   })
   const messages: Message[] = []
   createInterface({ input: child.stdout }).on('line', (line) => messages.push(JSON.parse(line) as Message))
-  const kill = () => void child.kill('SIGKILL')
+  const exited = once(child, 'exit')
+  const kill = async () => {
+    child.kill('SIGKILL')
+    await exited
+  }
   onTestFinished(kill)
   return { process: child, messages, kill }
 }

@@ -1,0 +1,3 @@
+import { benchCreate } from './create.ts'
+
+console.log(await benchCreate())

@@ -1,0 +1,20 @@
+/** Which module may import which: the import check and the drawing in docs/ARCHITECTURE.md are made from this table. */
+export const moduleMayImport: Readonly<Record<string, readonly string[]>> = {
+  ledger: [],
+  account: ['ledger'],
+  sale: ['account', 'ledger'],
+  refund: ['sale', 'account', 'ledger'],
+  door: ['sale', 'refund', 'account', 'ledger'],
+  simulator: ['door', 'account', 'sale', 'refund'],
+}
+
+/** Top folders of src, highest first. A folder may import itself and what stands below it. */
+export const layers = [
+  ['main.ts'],
+  ['start'],
+  ['service.ts', 'audit.ts'],
+  ['api', 'worker', 'config.ts'],
+  ['modules'],
+  ['rail', 'platform'],
+  ['kernel'],
+] as const

@@ -1,0 +1,95 @@
+import type { AddressInfo } from 'node:net'
+import { pino } from 'pino'
+import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest'
+import { findViolations } from '../../src/audit.ts'
+import { type Config, readConfig } from '../../src/config.ts'
+import type { Connection } from '../../src/platform/database/database.ts'
+import { systemRandomIds } from '../../src/platform/random-ids.ts'
+import { type BatchSettings, createService, type Service } from '../../src/service.ts'
+import { sweepExpiries } from '../../src/worker/sweeps.ts'
+import { type ApiClient, apiClient } from './api-client.ts'
+import { type Given, givens } from './given.ts'
+import { type ManualClock, manualClock } from './manual-clock.ts'
+import { createDatabase, dropDatabase, placeOf } from './test-server.ts'
+
+export type TestService = {
+  /** Without credentials. */
+  readonly api: ApiClient
+  readonly operator: ApiClient
+  readonly given: Given
+  readonly clock: ManualClock
+  readonly service: Service
+  readonly connection: Connection
+  readonly config: Config
+  /** Lines of the log since the start, as objects. */
+  readonly logged: Record<string, unknown>[]
+  /** What the background worker would do now. */
+  sweep(): Promise<void>
+  /** Plain SQL, for looking only. */
+  rows<Row = Record<string, unknown>>(sql: string, values?: readonly unknown[]): Promise<Row[]>
+}
+
+export type TestServiceOptions = { readonly batches?: Partial<BatchSettings>; readonly env?: Record<string, string> }
+
+export const OPERATOR_TOKEN = 'operator-token-of-the-tests'
+let databases = 0
+
+/**
+ * A service of its own for a test file: cloned database, manual clock, real HTTP. After each test the books are
+ * audited and no connection may still be out.
+ */
+export function testService(options: TestServiceOptions = {}): TestService {
+  const holder: { current?: TestService & { stop(): Promise<void> } } = {}
+  beforeAll(async () => {
+    holder.current = await startTestService(options)
+  })
+  afterEach(async () => {
+    expect(await findViolations(holder.current!.connection)).toEqual([])
+  })
+  afterAll(() => holder.current?.stop())
+  return new Proxy({} as TestService, { get: (_target, name) => holder.current![name as keyof TestService] })
+}
+
+export async function startTestService({
+  batches,
+  env = {},
+}: TestServiceOptions = {}): Promise<TestService & { stop(): Promise<void> }> {
+  const server = inject('server')
+  const database = `quitado_${process.pid}_${++databases}`
+  await createDatabase(server, database, server.template)
+  const connection = placeOf(server, database)
+  const clock = manualClock()
+  const config = readConfig({ PUBLIC_URL: 'http://pay.test', ...env })
+  const logged: Record<string, unknown>[] = []
+  const logger = pino({ level: config.logLevel }, { write: (line: string) => void logged.push(JSON.parse(line)) })
+  const service = await createService({
+    config,
+    connection,
+    operatorToken: OPERATOR_TOKEN,
+    encryptionKeys: [Buffer.alloc(32, 7)],
+    clock,
+    ids: systemRandomIds(),
+    logger,
+    ...(batches ? { batches } : {}),
+  })
+  await service.app.listen({ host: '127.0.0.1', port: 0 })
+  const api = apiClient((service.app.server.address() as AddressInfo).port)
+  return {
+    api,
+    operator: api.as({ authorization: `Bearer ${OPERATOR_TOKEN}` }),
+    given: givens(api),
+    clock,
+    service,
+    connection,
+    config,
+    logged,
+    async sweep() {
+      await sweepExpiries(service.sweeps)
+    },
+    rows: <Row>(sql: string, values: readonly unknown[] = []) => service.db.query<Row>({ name: '', text: sql }, values),
+    async stop() {
+      await service.close()
+      await dropDatabase(server, database)
+    },
+  }
+}
