@@ -1,5 +1,5 @@
+import { type Account, credentialHeaders, registerAccounts, startService } from '../test/harness/running-service.ts'
 import { httpRequest, type LoadResult, type MakeRequest, runLoad } from './load.ts'
-import { type Account, credentialHeaders, registerAccounts, startService } from './running-service.ts'
 
 /** A charge as a merchant sends it: shopper with document and phone, an address for the confirmation. */
 export function checkoutRequests(accounts: readonly Account[]): MakeRequest {
@@ -25,7 +25,12 @@ export function checkoutRequests(accounts: readonly Account[]): MakeRequest {
 }
 
 export async function benchCreate(): Promise<Record<string, LoadResult>> {
-  const service = await startService({ env: { QUITADO_PROCESSES: process.env['BENCH_PROCESSES'] ?? '1' } })
+  const service = await startService({
+    env: {
+      QUITADO_PROCESSES: process.env['BENCH_PROCESSES'] ?? '1',
+      NODE_OPTIONS: process.env['BENCH_NODE_OPTIONS'] ?? '',
+    },
+  })
   try {
     const make = checkoutRequests(await registerAccounts(service.port, 100))
     const connections = Number(process.env['BENCH_CONNECTIONS'] ?? 128)

@@ -39,6 +39,7 @@ export type ServiceOptions = {
   readonly clock: Clock
   readonly ids: RandomIds
   readonly logger: Logger
+  readonly requestLogger?: Logger
   readonly batches?: Partial<BatchSettings>
   /** All processes of this host; by default this one. */
   readonly renderMetrics?: () => Promise<string>
@@ -97,6 +98,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
 
   const app = await createApp({
     logger,
+    requestLogger: options.requestLogger ?? logger,
     metrics,
     publicUrl: config.publicUrl,
     newRequestId: () => ids.uuid(),

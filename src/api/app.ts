@@ -12,6 +12,8 @@ import { docsOptions, openApiOptions } from './openapi.ts'
 
 export type AppOptions = {
   readonly logger: Logger
+  /** Takes the line a request leaves. */
+  readonly requestLogger: Logger
   readonly metrics: Metrics
   readonly publicUrl: string
   readonly newRequestId: () => string
@@ -58,7 +60,7 @@ const answer = (reply: FastifyReply, { http, body }: { http: number; body: objec
   reply.code(http).type('application/json; charset=utf-8').send(JSON.stringify(body))
 
 /** One line a request, with its id; never a body, never a header. */
-function observe(app: FastifyInstance, { logger, metrics }: AppOptions): void {
+function observe(app: FastifyInstance, { requestLogger, metrics }: AppOptions): void {
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     done()
@@ -69,7 +71,7 @@ function observe(app: FastifyInstance, { logger, metrics }: AppOptions): void {
     const seconds = reply.elapsedTime / 1000
     metrics.requests.observe({ method, route, status: reply.statusCode }, seconds)
     const ms = Math.round(reply.elapsedTime * 1000) / 1000
-    logger.info({
+    requestLogger.info({
       requestId: request.id,
       method,
       path: pathOf(request),

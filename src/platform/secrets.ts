@@ -1,4 +1,13 @@
-import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  timingSafeEqual,
+} from 'node:crypto'
 import { assert } from '../kernel/assert.ts'
 import type { RandomIds } from './random-ids.ts'
 
@@ -6,7 +15,8 @@ const KEY_ID_BYTES = 4
 const IV_BYTES = 12
 const TAG_BYTES = 16
 
-type Key = { id: Buffer; encrypt: Buffer; hash: Buffer }
+// A key object is prepared once; bytes would be prepared again for every token of every request.
+type Key = { id: Buffer; encrypt: KeyObject; hash: KeyObject }
 
 /**
  * Encryption at rest and look-up hashes, both carrying the id of the key that made them: several keys may be
@@ -56,7 +66,7 @@ export function createSecrets(masterKeys: readonly Buffer[], ids: RandomIds): Se
 }
 
 function deriveKey(master: Buffer): Key {
-  const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', master, '', `quitado ${purpose}`, 32))
+  const derive = (purpose: string) => createSecretKey(Buffer.from(hkdfSync('sha256', master, '', `quitado ${purpose}`, 32)))
   return {
     id: createHash('sha256').update(master).digest().subarray(0, KEY_ID_BYTES),
     encrypt: derive('encryption'),

@@ -36,6 +36,7 @@ async function start(told: Extract<ToProcess, { type: 'start' }>): Promise<void>
       clock: systemClock,
       ids: systemRandomIds(),
       logger: log.logger,
+      requestLogger: log.plainLogger,
       ...(config.processes > 1 ? { renderMetrics: askSupervisorForMetrics } : {}),
     })
     AggregatorRegistry.setRegistries(service.metrics.registry)

@@ -10,6 +10,7 @@ import {
   renameSync,
   rmSync,
 } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { type Identity, spawnTied } from './command.ts'
 import { EmbeddedPostgresError, messageOf } from './error.ts'
@@ -27,7 +28,7 @@ export async function ensureCluster(
   maker: Maker,
   onProgress: (sentence: string) => void,
 ): Promise<void> {
-  removeUnfinished(folders)
+  await removeUnfinished(folders)
   if (existsSync(folders.cluster)) {
     if (readdirSync(folders.cluster).length > 0) return checkVersion(folders.cluster, maker.program)
   }
@@ -41,15 +42,14 @@ export async function ensureCluster(
 
 const unfinishedPrefix = ({ cluster }: Folders) => `${cluster}.unfinished-`
 
-function removeUnfinished(folders: Folders): void {
+/**
+ * An initdb that lost its Quitado a moment ago may still be writing there, until it notices. What even the retries leave
+ * does no harm, and the next start clears it away.
+ */
+async function removeUnfinished(folders: Folders): Promise<void> {
   const prefix = basename(unfinishedPrefix(folders))
-  for (const name of readdirSync(folders.data).filter((name) => name.startsWith(prefix))) {
-    try {
-      rmSync(join(folders.data, name), { recursive: true, force: true })
-    } catch {
-      // An initdb that lost its Quitado a moment ago may still be writing there. The next start clears it away.
-    }
-  }
+  for (const name of readdirSync(folders.data).filter((name) => name.startsWith(prefix)))
+    await rm(join(folders.data, name), { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }).catch(() => {})
 }
 
 async function initialise(folder: string, { program, ...how }: Maker): Promise<void> {

@@ -173,12 +173,12 @@ describe('kill -9 of the service', { timeout: TIMEOUT_MS }, () => {
     await until('its last words', () => progressOf(child).length > 0)
     expect(progressOf(child)).toEqual(['Creating the database…'])
     expect(existsSync(join(folder, 'postgres'))).toBe(false)
-    // The orphaned initdb clears its own work away; a power cut would have left it.
+    // The orphaned initdb clears its own work away, in its own time; a power cut would have left this.
     mkdirSync(join(folder, 'postgres.unfinished-abc123/base'), { recursive: true })
     writeFileSync(join(folder, 'postgres.unfinished-abc123/PG_VERSION'), '18\n')
 
     const { socketFolder } = await start({ folder })
     expect(await query(socketFolder, 'select 1 as one')).toEqual([{ one: 1 }])
-    await until('the old work to be gone', () => unfinished().length === 0)
+    expect(unfinished()).not.toContain('postgres.unfinished-abc123')
   })
 })

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
@@ -10,6 +10,8 @@ export type RunningService = {
   readonly folder: string
   readonly pid: number
   readonly secondsToReady: number
+  /** Resolves when the supervisor has ended, however it did. */
+  readonly gone: Promise<void>
   stop(): Promise<void>
 }
 
@@ -19,11 +21,11 @@ export type ServiceSettings = {
   readonly env?: Record<string, string>
 }
 
-const root = resolve(import.meta.dirname, '..')
+const root = resolve(import.meta.dirname, '../..')
 
 /** The service as it ships: `npm start`'s own command, logging on, its log in a file. */
 export async function startService({ port = 18_080, folder, env = {} }: ServiceSettings = {}): Promise<RunningService> {
-  const data = folder ?? mkdtempSync(join(tmpdir(), 'quitado-bench-'))
+  const data = folder ?? mkdtempSync(join(tmpdir(), 'quitado-run-'))
   const log = openSync(join(data, 'service.log'), 'a')
   const began = performance.now()
   const child = spawn(process.execPath, ['src/main.ts'], {
@@ -31,11 +33,13 @@ export async function startService({ port = 18_080, folder, env = {} }: ServiceS
     env: { ...process.env, PORT: String(port), QUITADO_DATA: data, ...env },
     stdio: ['ignore', 'pipe', log],
   })
+  const gone = new Promise<void>((done) => child.once('exit', () => done()))
   await ready(child, data)
   return {
     port,
     folder: data,
     pid: child.pid!,
+    gone,
     secondsToReady: (performance.now() - began) / 1000,
     async stop() {
       await stopped(child)
@@ -79,3 +83,18 @@ export async function registerAccounts(port: number, count: number): Promise<Acc
 }
 
 export const credentialHeaders = ({ apiKey, apiToken }: Account) => ({ 'x-api-key': apiKey, 'x-api-token': apiToken })
+
+/** Processes whose parent is the given one, with their command lines. */
+export function childrenOf(parent: number): { pid: number; command: string }[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        const fields = readFileSync(`/proc/${name}/stat`, 'utf8').split(') ')[1]!.split(' ')
+        const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ')
+        return Number(fields[1]) === parent ? [{ pid: Number(name), command }] : []
+      } catch {
+        return []
+      }
+    })
+}
