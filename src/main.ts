@@ -9,7 +9,7 @@ import { start } from './start/start.ts'
 const say = (sentence: string) => void process.stdout.write(`${sentence}\n`)
 
 const commands: Readonly<Record<string, () => Promise<void>>> = {
-  start: () => start(readConfig()),
+  start: async () => start(readConfig()),
   async migrate() {
     const database = await attachDatabase(readConfig(), say)
     await database.stop()

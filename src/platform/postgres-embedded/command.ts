@@ -8,7 +8,7 @@ export const ourselves: Identity = { prefix: [], account: null }
 
 export type ShutdownSignal = 'INT' | 'QUIT'
 
-export type Ending = Readonly<{ ok: boolean; words: string }>
+type Ending = Readonly<{ ok: boolean; words: string }>
 
 /** A process that cannot outlive us. */
 export type TiedProcess = Readonly<{

@@ -4,7 +4,7 @@ import { EmbeddedPostgresError, messageOf } from './error.ts'
 import type { Folders } from './folders.ts'
 import { isAlive } from './process-table.ts'
 
-export type FolderLock = Readonly<{ release(): void }>
+type FolderLock = Readonly<{ release(): void }>
 
 const SQLITE_BUSY = 5
 

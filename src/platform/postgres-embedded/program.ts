@@ -50,7 +50,7 @@ async function askVersion(folder: string, identity: Identity) {
  * Does what the package's install script would have done: an npm package cannot hold symbolic links, and may lose
  * executable bits. Several starts may do it at once; each link appears whole or not at all.
  */
-export function completeProgram(folder: string): boolean {
+function completeProgram(folder: string): boolean {
   try {
     for (const { source, target } of readLinks(folder)) makeLink(join(folder, source), join(folder, target))
     for (const name of readdirSync(join(folder, 'bin'))) makeExecutable(join(folder, 'bin', name))

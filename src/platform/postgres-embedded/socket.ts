@@ -10,7 +10,7 @@ import { SOCKET_PORT } from './settings.ts'
 /** The kernel takes 108 bytes on Linux and 104 on macOS, the final zero included. */
 const SOCKET_PATH_BYTES_MAX = 100
 
-export type SocketFolder = Readonly<{ path: string; remove(): void }>
+type SocketFolder = Readonly<{ path: string; remove(): void }>
 
 /** The same path at every start if possible: a client that was told once keeps finding the server. */
 export function prepareSocketFolder(folders: Folders, { account }: Identity): SocketFolder {

@@ -110,7 +110,7 @@ function folderOf(pid: number): string | undefined {
 type Message = { progress?: string; crash?: string; up?: { socketFolder: string }; error?: string; interrupted?: true }
 
 /** A Quitado of its own: a process that starts the server, tells what it hears, and may be killed. */
-export type Child = Readonly<{ process: ChildProcess; messages: Message[]; kill(): Promise<void> }>
+type Child = Readonly<{ process: ChildProcess; messages: Message[]; kill(): Promise<void> }>
 
 type ChildPlan = { folder: string; uid?: number; host?: Partial<Host> }
 
