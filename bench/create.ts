@@ -1,5 +1,9 @@
 import { type Account, credentialHeaders, registerAccounts, startService } from '../test/harness/running-service.ts'
-import { httpRequest, type LoadResult, type MakeRequest, runLoad } from './load.ts'
+import { httpRequest, type MakeRequest, runLoad } from './load.ts'
+import type { BenchRow } from './report.ts'
+
+const CONNECTIONS = 256
+const SECONDS = 10
 
 /** A charge as a merchant sends it: shopper with document and phone, an address for the confirmation. */
 export function checkoutRequests(accounts: readonly Account[]): MakeRequest {
@@ -24,19 +28,20 @@ export function checkoutRequests(accounts: readonly Account[]): MakeRequest {
   }
 }
 
-export async function benchCreate(): Promise<Record<string, LoadResult>> {
-  const service = await startService({
-    env: {
-      QUITADO_PROCESSES: process.env['BENCH_PROCESSES'] ?? '1',
-      NODE_OPTIONS: process.env['BENCH_NODE_OPTIONS'] ?? '',
-    },
-  })
-  try {
-    const make = checkoutRequests(await registerAccounts(service.port, 100))
-    const connections = Number(process.env['BENCH_CONNECTIONS'] ?? 128)
-    const result = await runLoad({ port: service.port, connections, seconds: 10, warmUpSeconds: 4, make })
-    return { create: result }
-  } finally {
-    await service.stop()
+/** Durable checkouts a second, one HTTP request each, 100 accounts, everything on one machine. */
+export async function benchCreate(runs: number): Promise<BenchRow[]> {
+  const rows: BenchRow[] = []
+  for (let run = 1; run <= runs; run += 1) {
+    const service = await startService()
+    try {
+      const make = checkoutRequests(await registerAccounts(service.port, 100))
+      const load = { port: service.port, connections: CONNECTIONS, seconds: SECONDS, warmUpSeconds: 4, make }
+      const { perSecond, p50Ms, p99Ms, maxMs, statuses } = await runLoad(load)
+      rows.push({ run, perSecond, p50Ms, p99Ms, maxMs, answers: JSON.stringify(statuses) })
+      console.log(`  run ${run}: ${perSecond}/s`)
+    } finally {
+      await service.stop()
+    }
   }
+  return rows
 }

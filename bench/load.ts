@@ -40,7 +40,7 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
 
   const dueTime = (index: number) =>
     options.perSecond === undefined ? undefined : began + (index * 1000) / options.perSecond
-  const lanes = Array.from({ length: options.connections }, () => connection(options.port))
+  const lanes = Array.from({ length: options.connections }, () => openLane(options.port))
   const sockets = await Promise.all(lanes)
 
   await Promise.all(
@@ -91,7 +91,7 @@ function until(due: number): Promise<void> {
 
 type Lane = { send(request: Buffer): Promise<{ status: number; body: Buffer }>; close(): void }
 
-function connection(port: number): Promise<Lane> {
+export function openLane(port: number): Promise<Lane> {
   return new Promise((resolve, reject) => {
     const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true })
     let waiting:

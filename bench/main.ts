@@ -1,3 +1,26 @@
 import { benchCreate } from './create.ts'
+import { benchList } from './list.ts'
+import { benchQuery } from './query.ts'
+import { type BenchRow, report } from './report.ts'
+import { benchStart } from './start.ts'
 
-console.log(await benchCreate())
+/** `npm run bench [create [runs] | query [checkouts a second] | list [sales] | start]`; without a name: all of them. */
+const benches: Readonly<Record<string, (size: number | undefined) => Promise<BenchRow[]>>> = {
+  create: (runs = 3) => benchCreate(runs),
+  query: (perSecond = 4_000) => benchQuery(perSecond),
+  start: () => benchStart(),
+  list: (sales = 10_000_000) => benchList(sales),
+}
+
+const [name, size] = process.argv.slice(2)
+const names = name === undefined ? Object.keys(benches) : [name]
+for (const each of names) {
+  const bench = benches[each]
+  if (bench === undefined) {
+    console.error(`npm run bench ${each}: unknown; there are ${Object.keys(benches).join(', ')}`)
+    process.exitCode = 1
+    break
+  }
+  console.log(`bench ${each}`)
+  report(each, await bench(size === undefined ? undefined : Number(size)))
+}

@@ -1,0 +1,54 @@
+import type { AddressInfo } from 'node:net'
+import { pino } from 'pino'
+import type { Database } from '../../src/platform/database/database.ts'
+import { systemRandomIds } from '../../src/platform/random-ids.ts'
+import { type BatchSettings, createService, type Service } from '../../src/service.ts'
+import { type ApiClient, apiClient } from './api-client.ts'
+import { OPERATOR_TOKEN, type TestService } from './test-service.ts'
+
+/** Another process of the service, on the same database and clock. */
+export async function anotherService(
+  { config, connection, clock }: TestService,
+  batches: Partial<BatchSettings> = {},
+): Promise<Service & { readonly api: ApiClient }> {
+  const service = await createService({
+    config,
+    connection,
+    operatorToken: OPERATOR_TOKEN,
+    encryptionKeys: [Buffer.alloc(32, 7)],
+    clock,
+    ids: systemRandomIds(),
+    logger: pino({ level: 'silent' }),
+    batches,
+  })
+  await service.app.listen({ host: '127.0.0.1', port: 0 })
+  return { ...service, api: apiClient((service.app.server.address() as AddressInfo).port) }
+}
+
+type Hook = { readonly before?: () => unknown; readonly after?: () => unknown }
+
+/**
+ * Does something just before a statement is sent, or after it was answered, the next `times` times. What it throws is
+ * what the service hears from its database.
+ */
+export function onStatement(db: Database, name: string, { before, after }: Hook, times = 1): { left(): number } {
+  const ask = db.query
+  let left = times
+  db.query = async (asked, values) => {
+    if (asked.name !== name || left === 0) return ask(asked, values)
+    left -= 1
+    await before?.()
+    const rows = await ask(asked, values)
+    await after?.()
+    return rows
+  }
+  return { left: () => left }
+}
+
+const lose = () => {
+  throw new Error('Connection terminated unexpectedly')
+}
+
+/** The connection breaks at a statement: before it had an effect, or after its commit and before its answer. */
+export const loseConnection = (db: Database, name: string, when: 'before' | 'after', times = 1) =>
+  onStatement(db, name, { [when]: lose }, times)
