@@ -52,7 +52,7 @@ function steps(account: number, count: number): readonly (readonly [string, stri
          select n, ms, md5(n::text) as hash, 100 + (n * 7919 % 20000)::bigint as amount,
            case when n > ${count} * 0.97 and n % 20 = 0 then 'PENDING' when n % 7 = 0 or n <= ${count} * 0.97 and n % 20 = 0 then 'CANCELLED' else 'PAID' end as state
          from (select n, (extract(epoch from clock_start) * 1000)::bigint + (n * (31536000000 / ${count}::numeric))::bigint as ms
-           from generate_series(1, ${count}) n, (select date_trunc('hour', statement_timestamp()) - interval '365 days' as clock_start) c) t) s
+           from generate_series(1::bigint, ${count}::bigint) n, (select date_trunc('hour', statement_timestamp()) - interval '365 days' as clock_start) c) t) s
        order by ms`,
     ],
     ['indexed them', indexes.join(';')],

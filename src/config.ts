@@ -82,13 +82,13 @@ const defaultProcesses = (): number => Math.max(1, Math.floor(availableParalleli
 
 function oneOf<const Value extends string>(name: string, text: string, values: readonly Value[]): Value {
   if (values.includes(text as Value)) return text as Value
-  throw new ConfigError(`${name}: must be one of ${values.join(', ')}, not "${text}"`)
+  throw new ConfigError(`${name}: must be one of ${values.join(', ')}, not ${JSON.stringify(text)}`)
 }
 
 function integer(name: string, text: string, min: number, max: number): number {
   const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN
   if (value >= min && value <= max) return value
-  throw new ConfigError(`${name}: must be a whole number from ${min} to ${max}, not "${text}"`)
+  throw new ConfigError(`${name}: must be a whole number from ${min} to ${max}, not ${JSON.stringify(text)}`)
 }
 
 function flag(name: string, text: string | undefined): boolean | undefined {
@@ -103,7 +103,7 @@ function postgresUrl(text: string | undefined): string | undefined {
 function publicUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
-    throw new ConfigError(`PUBLIC_URL: must be an http or https address without a query, not "${text}"`)
+    throw new ConfigError(`PUBLIC_URL: must be an http or https address without a query, not ${JSON.stringify(text)}`)
   const plain = text.replace(/\/+$/, '')
   const hostLength = plain.replace(/^https?:\/\//i, '').length
   if (hostLength + LOCATION_PATH_LENGTH > LOCATION_MAX)
@@ -118,13 +118,16 @@ function secretText(name: string, text: string | undefined): string | undefined 
   throw new ConfigError(`${name}: must have at least 16 characters`)
 }
 
+const isHexKey = (text: string): boolean => /^[0-9a-f]{64}$/i.test(text)
+// Strict: Node would read on over a wrong character, and the key would be another one.
+const isBase64Key = (text: string): boolean => /^[\w+/-]{43}=?$/.test(text)
+
 /** 32 bytes each, in Base64 or hex, separated by commas. */
 function keys(name: string, text: string | undefined): readonly Buffer[] | undefined {
   if (text === undefined) return undefined
-  const buffers = text
-    .split(',')
-    .map((key) => Buffer.from(key.trim(), /^[0-9a-f]{64}$/i.test(key.trim()) ? 'hex' : 'base64'))
-  if (buffers.every((key) => key.length === 32)) return buffers
+  const parts = text.split(',').map((key) => key.trim())
+  if (parts.every((key) => isHexKey(key) || isBase64Key(key)))
+    return parts.map((key) => Buffer.from(key, isHexKey(key) ? 'hex' : 'base64'))
   throw new ConfigError(
     `${name}: must be 32 bytes in Base64 or hex (several: separated by commas, the first one encrypts)`,
   )

@@ -23,7 +23,7 @@ import { registrationRoutes, selfServiceRoutes, simulatorRoutes } from './module
 import { type Batcher, createBatcher } from './platform/batcher.ts'
 import type { Clock } from './platform/clock.ts'
 import { type Connection, type Database, openDatabase, statement } from './platform/database/database.ts'
-import type { Logger } from './platform/log.ts'
+import type { Logger, RequestLine } from './platform/log.ts'
 import { createMetrics, type Metrics } from './platform/metrics.ts'
 import { createNumberBlocks } from './platform/number-blocks.ts'
 import type { RandomIds } from './platform/random-ids.ts'
@@ -39,14 +39,14 @@ export type ServiceOptions = {
   readonly clock: Clock
   readonly ids: RandomIds
   readonly logger: Logger
-  readonly requestLogger?: Logger
+  readonly requestLine?: RequestLine | undefined
   readonly batches?: Partial<BatchSettings>
   /** All processes of this host; by default this one. */
   readonly renderMetrics?: () => Promise<string>
 }
 
 export type BatchSettings = { readonly lanes: number; readonly batchMax: number; readonly queueMax: number }
-const defaultBatches: BatchSettings = { lanes: 2, batchMax: 128, queueMax: 4_096 }
+const defaultBatches: BatchSettings = { lanes: 2, batchMax: 256, queueMax: 4_096 }
 
 export type Service = {
   readonly app: FastifyInstance
@@ -98,7 +98,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
 
   const app = await createApp({
     logger,
-    requestLogger: options.requestLogger ?? logger,
+    requestLine: options.requestLine,
     metrics,
     publicUrl: config.publicUrl,
     newRequestId: () => ids.uuid(),

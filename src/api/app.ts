@@ -5,15 +5,15 @@ import type { AccountId } from '../kernel/ids.ts'
 import { Overloaded, Unavailable } from '../platform/batcher.ts'
 import { BODY_BYTES_MAX } from '../platform/http/body.ts'
 import { RequestUnusable } from '../platform/http/refusals.ts'
-import type { Logger } from '../platform/log.ts'
+import type { Logger, RequestLine } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { envelopeOf } from './error-envelope.ts'
 import { docsOptions, openApiOptions } from './openapi.ts'
+import { createRequestRecord, type RecordRequest } from './request-record.ts'
 
 export type AppOptions = {
   readonly logger: Logger
-  /** Takes the line a request leaves. */
-  readonly requestLogger: Logger
+  readonly requestLine: RequestLine | undefined
   readonly metrics: Metrics
   readonly publicUrl: string
   readonly newRequestId: () => string
@@ -22,9 +22,12 @@ export type AppOptions = {
 }
 
 const saneRequestId = /^[\w.:@=+/-]{1,128}$/
-const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+const mediaType = /^\s*[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(;|$)/
+/** As long as a whole head may be: a path id of any length is answered by its route, which does not find it. */
+const PARAM_LENGTH_MAX = 16_384
 
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
+  const record = createRequestRecord(options.metrics, options.requestLine)
   const app = fastify({
     bodyLimit: BODY_BYTES_MAX,
     logger: false,
@@ -35,10 +38,17 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     requestTimeout: 30_000,
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
-    frameworkErrors: (error, _request, reply) => void answer(reply, envelopeOf(error)),
-    clientErrorHandler: refuseBrokenHttp,
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
+    // Left to Node, a request without a host would get an answer without a body.
+    http: { requireHostHeader: false },
+    frameworkErrors: (error, request, reply) => {
+      const envelope = envelopeOf(error)
+      void answer(reply.header('x-request-id', request.id), envelope)
+      record(request, reply)
+    },
+    clientErrorHandler: (error, socket) => refuseBrokenHttp(error, socket, options.newRequestId()),
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: PARAM_LENGTH_MAX },
   })
+  app.server.on('checkExpectation', (_request, response) => refuseExpectation(response, options.newRequestId()))
   // Routes read their bodies themselves (platform/http/body.ts); the schemas describe, serialise and document.
   app.setValidatorCompiler(() => () => true)
   app.removeAllContentTypeParsers()
@@ -46,7 +56,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.decorate('envelopeOf', envelopeOf)
   app.decorateRequest('accountId', 0 as AccountId)
   app.decorateRequest('apiKey', '')
-  observe(app, options)
+  observe(app, record)
+  refuseEarly(app)
   answerErrors(app, options.logger)
   await app.register(swagger, openApiOptions(options.publicUrl))
   const refuseOtherMethods = collectRoutes(app)
@@ -59,31 +70,32 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
 const answer = (reply: FastifyReply, { http, body }: { http: number; body: object }) =>
   reply.code(http).type('application/json; charset=utf-8').send(JSON.stringify(body))
 
-/** One line a request, with its id; never a body, never a header. */
-function observe(app: FastifyInstance, { requestLogger, metrics }: AppOptions): void {
+function observe(app: FastifyInstance, record: RecordRequest): void {
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     done()
   })
   app.addHook('onResponse', (request, reply, done) => {
-    const { method } = request
-    const route = request.routeOptions.url ?? 'unknown'
-    const seconds = reply.elapsedTime / 1000
-    metrics.requests.observe({ method, route, status: reply.statusCode }, seconds)
-    const ms = Math.round(reply.elapsedTime * 1000) / 1000
-    requestLogger.info({
-      requestId: request.id,
-      method,
-      path: pathOf(request),
-      status: reply.statusCode,
-      ms,
-      accountId: request.accountId || undefined,
-    })
+    record(request, reply)
     done()
   })
 }
 
-const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0]!
+/** What needs no look at the body is refused before a byte of it is read. */
+function refuseEarly(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    const { headers, raw } = request
+    if (headers.host === undefined && raw.httpVersion === '1.1')
+      return void answer(reply, envelopeOf({ statusCode: 400 }))
+    if (request.is404) return void answer(reply, noSuchRoute)
+    // A malformed type is an unknown type: whether that matters is the route's to say, not the framework's.
+    const type = headers['content-type']
+    if (type !== undefined && !mediaType.test(type)) headers['content-type'] = 'application/octet-stream'
+    done()
+  })
+}
+
+const noSuchRoute = envelopeOf(new RequestUnusable(404, 'there is no such route'))
 
 function answerErrors(app: FastifyInstance, logger: Logger): void {
   app.setErrorHandler((error, request, reply) => {
@@ -93,9 +105,7 @@ function answerErrors(app: FastifyInstance, logger: Logger): void {
       reply.header('retry-after', '1')
     return answer(reply, envelope)
   })
-  app.setNotFoundHandler((_request, reply) =>
-    answer(reply, envelopeOf(new RequestUnusable(404, 'there is no such route'))),
-  )
+  app.setNotFoundHandler((_request, reply) => answer(reply, noSuchRoute))
 }
 
 /** A known path with another method is a 405 that names the methods it takes. */
@@ -108,28 +118,46 @@ function collectRoutes(app: FastifyInstance): () => void {
   })
   return () => {
     for (const [url, taken] of [...known]) {
-      const rest = methods.filter((method) => !taken.has(method))
+      const rest = app.supportedMethods.filter((method) => !taken.has(method))
       if (rest.length === 0 || url.includes('*')) continue
       const allow = [...taken].sort().join(', ')
+      const refuse = async (_request: FastifyRequest, reply: FastifyReply) =>
+        answer(reply.header('allow', allow), envelopeOf(new RequestUnusable(405, `this route takes ${allow}`)))
       app.route({
         method: rest,
         url,
         schema: { hide: true },
         exposeHeadRoute: false,
-        handler: (_request, reply) =>
-          answer(reply.header('allow', allow), envelopeOf(new RequestUnusable(405, `this route takes ${allow}`))),
+        onRequest: refuse,
+        handler: refuse,
       })
     }
   }
 }
 
+const brokenHttp: Readonly<Record<string, readonly [http: number, line: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, '431 Request Header Fields Too Large'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, '408 Request Timeout'],
+}
+
 /** What is not HTTP never becomes a request; it still gets an answer in our form. */
-function refuseBrokenHttp(error: { code?: string }, socket: import('node:net').Socket): void {
+function refuseBrokenHttp(error: { code?: string }, socket: import('node:net').Socket, requestId: string): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  const [line, http] =
-    error.code === 'HPE_HEADER_OVERFLOW' ? ['431 Request Header Fields Too Large', 431] : ['400 Bad Request', 400]
+  const [http, line] = brokenHttp[error.code ?? ''] ?? [400, '400 Bad Request']
   const body = JSON.stringify(envelopeOf({ statusCode: http }).body)
   socket.end(
-    `HTTP/1.1 ${line}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${line}\r\nx-request-id: ${requestId}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
+}
+
+/** `Expect` with anything but 100-continue, which Node would refuse without a body. */
+function refuseExpectation(response: import('node:http').ServerResponse, requestId: string): void {
+  const { http, body } = envelopeOf({ statusCode: 417 })
+  response
+    .writeHead(http, {
+      'x-request-id': requestId,
+      'content-type': 'application/json; charset=utf-8',
+      connection: 'close',
+    })
+    .end(JSON.stringify(body))
 }

@@ -1,5 +1,64 @@
-import type { SwaggerOptions } from '@fastify/swagger'
+import type { SwaggerOptions, SwaggerTransformObject } from '@fastify/swagger'
 import type { FastifyApiReferenceOptions } from '@scalar/fastify-api-reference'
+
+const errorSchema = {
+  type: 'object',
+  required: ['status', 'message', 'errorCount', 'errors'],
+  properties: {
+    status: { type: 'integer', description: '-1 refused, 998 not found, 999 wrong situation' },
+    message: { type: 'string' },
+    errorCount: { type: 'integer' },
+    errors: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          field: { type: 'string' },
+          message: { type: 'string' },
+          code: { type: 'string' },
+          error: { type: 'string', description: '`Forbidden`, when the credentials are not right.' },
+        },
+      },
+    },
+    main_error_message: { type: 'string', description: 'The first message again, in checkout and split errors.' },
+  },
+}
+
+const refusal = {
+  description: 'Refused or failed: the one error envelope',
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+}
+
+const idempotencyKey = {
+  in: 'header',
+  name: 'Idempotency-Key',
+  required: false,
+  description: 'The same key and request within 24 h: the stored answer, with `Idempotency-Replayed: true`.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+}
+
+type Operation = {
+  security?: readonly unknown[]
+  parameters?: unknown[]
+  requestBody?: { required?: boolean; content: Record<string, { schema?: { required?: readonly string[] } }> }
+  responses: Record<string, unknown>
+}
+
+/** What holds for every operation is said once: refusals, the idempotency key, whether a body may be left out. */
+const completeDocument: SwaggerTransformObject = (document) => {
+  if (!('openapiObject' in document)) return document.swaggerObject
+  const { openapiObject } = document
+  for (const path of Object.values(openapiObject.paths ?? {}))
+    for (const [method, operation] of Object.entries(path ?? {}) as [string, Operation][]) {
+      operation.responses = { ...operation.responses, '4XX': refusal, '5XX': refusal }
+      const body = operation.requestBody
+      if (body) body.required = (body.content['application/json']?.schema?.required ?? []).length > 0
+      // Operations of an account say nothing of their own about security.
+      if ((method === 'post' || method === 'put') && operation.security === undefined)
+        operation.parameters = [...(operation.parameters ?? []), idempotencyKey]
+    }
+  return openapiObject
+}
 
 export const openApiOptions = (publicUrl: string): SwaggerOptions => ({
   openapi: {
@@ -20,6 +79,7 @@ export const openApiOptions = (publicUrl: string): SwaggerOptions => ({
       { name: 'Operator', description: 'For whoever runs the service.' },
     ],
     components: {
+      schemas: { Error: errorSchema as object },
       securitySchemes: {
         apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
         apiToken: { type: 'apiKey', in: 'header', name: 'x-api-token' },
@@ -28,6 +88,7 @@ export const openApiOptions = (publicUrl: string): SwaggerOptions => ({
     },
     security: [{ apiKey: [], apiToken: [] }],
   },
+  transformObject: completeDocument,
 })
 
 export const docsOptions: FastifyApiReferenceOptions = {

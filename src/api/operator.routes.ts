@@ -16,6 +16,7 @@ import {
   OVERLAP_HOURS_MAX,
   openAccount,
   operatorSettingsFields,
+  reserveNumber,
   rotateToken,
   setRecipientActive,
   settingsChanges,
@@ -79,6 +80,10 @@ async function accountIdOf(db: Queryable, uuid: string): Promise<Result<AccountI
 const describe = (summary: string, extra: Record<string, unknown> = {}) => ({
   schema: { tags: ['Operator'], summary, security: [{ operator: [] }], ...extra },
 })
+const createdSchema = Type.Object(
+  { status: Type.Integer(), message: Type.String() },
+  { additionalProperties: true, description: 'Made, and this is it.' },
+)
 const accountParams = Type.Object({ accountId: Type.String({ format: 'uuid' }) })
 type AccountParams = { Params: { accountId: string } }
 
@@ -88,12 +93,13 @@ export function operatorRoutes(context: OperatorContext) {
   return async (app: FastifyInstance) => {
     app.post(
       '/accounts',
-      describe('Create an account', { body: objectSchema(createFields) }),
+      describe('Create an account', { body: objectSchema(createFields), response: { 201: createdSchema } }),
       async (request, reply) => {
         const asked = readBody(request, createFields)
+        const numbers = await reserveNumber(context.numbers)
         const created = await db.inTransaction(async (tx) => {
           const opened = await openAccount(
-            { ...context, tx, now: clock.now() },
+            { ...context, numbers, tx, now: clock.now() },
             {
               name: asked.name,
               email: asked.email ?? null,
@@ -183,7 +189,11 @@ const settingsFieldsOf = { 'account.notFound': 'accountId', 'account.overdraftIn
 function recipientRoutes(app: FastifyInstance, { db, clock }: OperatorContext): void {
   app.post<AccountParams>(
     '/accounts/:accountId/recipients',
-    describe('Link an account as a recipient', { params: accountParams, body: objectSchema(linkFields) }),
+    describe('Link an account as a recipient', {
+      params: accountParams,
+      body: objectSchema(linkFields),
+      response: { 201: createdSchema },
+    }),
     async (request, reply) => {
       const { recipientId } = readBody(request, linkFields)
       const parent = unwrap(await accountIdOf(db, request.params.accountId), notFound)

@@ -15,7 +15,8 @@ export function createRateLimiter(clock: Clock, processes: number): RateLimiter 
       const now = clock.now()
       const interval = 1000 / Math.max(1, perSecond / processes)
       const free = Math.max(now, nextFreeAt.get(key) ?? 0)
-      if (free - now > 1000 - interval) return Math.max(1, Math.ceil((free - now - 1000 + interval) / 1000))
+      // Half an interval of leeway: most rates have no exact interval in floating point.
+      if (free - now > 1000 - interval / 2) return Math.max(1, Math.ceil((free - now - 1000 + interval) / 1000))
       if (nextFreeAt.size >= KEYS_MAX) nextFreeAt.clear()
       nextFreeAt.set(key, free + interval)
       return 0

@@ -22,8 +22,14 @@ const zone = new Intl.DateTimeFormat('sv-SE', {
 })
 const offsetByHour = new Map<number, number>()
 
+/** Outside of these years nothing happens here, but a filter may name a day of them: "from 0001-01-01", "to 9999-12-31". */
+const ZONE_KNOWN_FROM = Date.UTC(1970, 0)
+const ZONE_KNOWN_BEFORE = Date.UTC(9999, 11, 31)
+const STANDARD_OFFSET_MS = -3 * HOUR_MS
+
 /** São Paulo minus UTC. Zones change on whole hours, so one look-up an hour is exact and formatting stays arithmetic. */
 function offsetMs(at: number): number {
+  if (at < ZONE_KNOWN_FROM || at >= ZONE_KNOWN_BEFORE) return STANDARD_OFFSET_MS
   const hour = Math.floor(at / HOUR_MS)
   const known = offsetByHour.get(hour)
   if (known !== undefined) return known
@@ -42,33 +48,42 @@ export function wireTimestamp(at: Instant): string {
 
 export const dayOf = (at: Instant): CalendarDay => new Date(at + offsetMs(at)).toISOString().slice(0, 10) as CalendarDay
 
-/** Refuses days that no calendar has, such as 2026-02-30. */
+/** Refuses days that no calendar has, such as 2026-02-30 or one of the year 0. */
 export function calendarDay(text: string): CalendarDay | undefined {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return undefined
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text.startsWith('0000')) return undefined
   const ms = Date.parse(`${text}T00:00:00Z`)
   return Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 10) !== text ? undefined : (text as CalendarDay)
 }
 
 export const startOfDay = (day: CalendarDay): Instant => localInstant(Date.parse(`${day}T00:00:00Z`))
 
+/** After 9999-12-31 comes +010000-01-01: no day of the wire, but that one ends too. */
 export function dayAfter(day: CalendarDay): CalendarDay {
-  return new Date(Date.parse(`${day}T00:00:00Z`) + DAY_MS).toISOString().slice(0, 10) as CalendarDay
+  return new Date(Date.parse(`${day}T00:00:00Z`) + DAY_MS).toISOString().split('T')[0] as CalendarDay
 }
+
+/** Years of four digits, in UTC: what PostgreSQL reads back as we write it. */
+const INSTANT_MIN = Date.parse('0001-01-01T00:00:00Z')
+const INSTANT_MAX = Date.parse('9999-12-31T23:59:59.999Z')
 
 /** Reads `yyyy-MM-dd`, `yyyy-MM-dd HH:mm:ss` (both São Paulo) or ISO 8601 with an offset. */
 export function instantFromWire(text: string): Instant | undefined {
   const day = calendarDay(text.slice(0, 10))
-  if (day === undefined) return undefined
-  if (text.length === 10) return startOfDay(day)
-  if (/^ ([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/.test(text.slice(10))) {
-    return localInstant(Date.parse(`${day}T${text.slice(11)}Z`))
-  }
-  if (!/^T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/.test(text.slice(10))) return undefined
-  const ms = Date.parse(text)
-  return Number.isNaN(ms) ? undefined : (ms as Instant)
+  const at = day === undefined ? Number.NaN : instantOn(day, text.slice(10))
+  return at >= INSTANT_MIN && at <= INSTANT_MAX ? (at as Instant) : undefined
+}
+
+/** NaN when the text after the day is no time. */
+function instantOn(day: CalendarDay, rest: string): number {
+  if (rest === '') return startOfDay(day)
+  if (/^ ([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/.test(rest)) return localInstant(Date.parse(`${day}T${rest.slice(1)}Z`))
+  const isIso = /^T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/.test(rest)
+  return isIso ? Date.parse(day + rest) : Number.NaN
 }
 
 function localInstant(asIfUtc: number): Instant {
   const guess = asIfUtc - offsetMs(asIfUtc)
-  return (asIfUtc - offsetMs(guess)) as Instant
+  const at = asIfUtc - offsetMs(guess)
+  // A time in the hour that the beginning of summer time skipped is the one an hour later.
+  return (at + offsetMs(at) === asIfUtc ? at : Math.max(guess, at)) as Instant
 }

@@ -85,14 +85,18 @@ const describe = ({ description, example }: Says) => ({
 // PostgreSQL's text cannot hold NUL, and no name or reference has one.
 const hasNul = (text: string) => text.includes('\u0000')
 
+/** As the published schema counts them: whatever lies beyond 16 bits, such as an emoji, is one character. */
+const charactersOf = (text: string): number => (/[\ud800-\udbff]/.test(text) ? [...text].length : text.length)
+const isLonger = (text: string, max: number): boolean => text.length > max && charactersOf(text) > max
+
 export function text({ min = 1, max, pattern, ...says }: Says & { min?: number; max: number; pattern?: RegExp }) {
   const message =
     says.message ?? (min > 1 ? `must have ${min} to ${max} characters` : `must have at most ${max} characters`)
   const schema = Type.String({ minLength: min, maxLength: max, ...describe(says) })
   return simple<string>(schema, message, says.code, (value) =>
     typeof value === 'string' &&
-    value.length >= min &&
-    value.length <= max &&
+    charactersOf(value) >= min &&
+    !isLonger(value, max) &&
     !hasNul(value) &&
     (!pattern || pattern.test(value))
       ? value
@@ -105,7 +109,7 @@ export function textOrNumber({ max, ...says }: Says & { max: number }) {
   const schema = Type.Union([Type.String({ maxLength: max }), Type.Number()], describe(says))
   return simple<string>(schema, says.message ?? `must have at most ${max} characters`, says.code, (value) => {
     const text = typeof value === 'number' ? String(value) : value
-    return typeof text === 'string' && text.length <= max && !hasNul(text) ? text : undefined
+    return typeof text === 'string' && !isLonger(text, max) && !hasNul(text) ? text : undefined
   })
 }
 
@@ -173,9 +177,10 @@ export function url({ max = 255, ...says }: Says & { max?: number }) {
     says.code,
     (value) =>
       typeof value === 'string' &&
-      value.length <= max &&
+      !isLonger(value, max) &&
       /^https?:\/\//i.test(value) &&
-      !hasNul(value) &&
+      // The parser below would drop a line end in the middle of a host without a word.
+      !/\p{Cc}/u.test(value) &&
       URL.canParse(value)
         ? value
         : undefined,
@@ -189,7 +194,7 @@ export const email = (says: Says = {}) =>
     says.code,
     (value) =>
       typeof value === 'string' &&
-      value.length <= 255 &&
+      !isLonger(value, 255) &&
       !hasNul(value) &&
       /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/.test(value)
         ? value

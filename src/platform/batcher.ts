@@ -25,6 +25,8 @@ export type BatcherOptions<Item, Outcome> = {
 
 export type Batcher<Item, Outcome> = {
   submit(item: Item): Promise<Outcome>
+  /** All of them are taken, or none: a caller who is told to come again must not have half of it done. */
+  submitAll(items: readonly Item[]): Promise<Outcome[]>
   depth(): number
   /** Resolves when everything submitted has been answered. */
   drained(): Promise<void>
@@ -93,12 +95,14 @@ export function createBatcher<Item, Outcome>(options: BatcherOptions<Item, Outco
     try {
       const outcomes = await persist(batch.map(({ item }) => item))
       assert(outcomes.length === batch.length, `${options.name}: an item has no outcome`)
+      const again: Waiting<Item, Outcome>[] = []
       batch.forEach((waiting, index) => {
         const outcome = outcomes[index]!
         if (outcome !== DEFERRED) waiting.resolve(outcome as Outcome)
-        else if (++waiting.tries < DEFERRALS_MAX) queue.unshift(waiting)
+        else if (++waiting.tries < DEFERRALS_MAX) again.push(waiting)
         else waiting.reject(new Unavailable(`${options.name}: an item was deferred too often`))
       })
+      queue.unshift(...again)
     } catch (error) {
       if (batch.length === 1 || error instanceof Unavailable) for (const waiting of batch) waiting.reject(error)
       else {
@@ -122,13 +126,21 @@ export function createBatcher<Item, Outcome>(options: BatcherOptions<Item, Outco
     }
   }
 
+  const enqueue = (item: Item): Promise<Outcome> =>
+    new Promise((resolve, reject) => {
+      queue.push({ item, tries: 0, resolve, reject })
+      plan()
+    })
+
   return {
     submit(item) {
       if (queue.length >= options.queueMax) return Promise.reject(new Overloaded(options.name))
-      return new Promise((resolve, reject) => {
-        queue.push({ item, tries: 0, resolve, reject })
-        plan()
-      })
+      return enqueue(item)
+    },
+    submitAll(items) {
+      // More than the queue ever holds would never find room, so it passes when nothing waits.
+      const crowded = queue.length > 0 && queue.length + items.length > options.queueMax
+      return crowded ? Promise.reject(new Overloaded(options.name)) : Promise.all(items.map(enqueue))
     },
     depth: () => queue.length,
     drained: () =>

@@ -52,7 +52,10 @@ export function createSecrets(masterKeys: readonly Buffer[], ids: RandomIds): Se
       assert(key !== undefined, 'a secret was sealed with a key that is not configured')
       const iv = sealed.subarray(KEY_ID_BYTES, KEY_ID_BYTES + IV_BYTES)
       const tag = sealed.subarray(KEY_ID_BYTES + IV_BYTES, KEY_ID_BYTES + IV_BYTES + TAG_BYTES)
-      const decipher = createDecipheriv('aes-256-gcm', key.encrypt, iv).setAAD(Buffer.from(context)).setAuthTag(tag)
+      // Without a fixed length Node takes a tag of four bytes too, which can be guessed.
+      const decipher = createDecipheriv('aes-256-gcm', key.encrypt, iv, { authTagLength: TAG_BYTES })
+        .setAAD(Buffer.from(context))
+        .setAuthTag(tag)
       const body = sealed.subarray(KEY_ID_BYTES + IV_BYTES + TAG_BYTES)
       return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8')
     },
@@ -66,7 +69,8 @@ export function createSecrets(masterKeys: readonly Buffer[], ids: RandomIds): Se
 }
 
 function deriveKey(master: Buffer): Key {
-  const derive = (purpose: string) => createSecretKey(Buffer.from(hkdfSync('sha256', master, '', `quitado ${purpose}`, 32)))
+  const derive = (purpose: string) =>
+    createSecretKey(Buffer.from(hkdfSync('sha256', master, '', `quitado ${purpose}`, 32)))
   return {
     id: createHash('sha256').update(master).digest().subarray(0, KEY_ID_BYTES),
     encrypt: derive('encryption'),

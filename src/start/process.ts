@@ -9,7 +9,7 @@ import type { FromProcess, ToProcess } from './messages.ts'
 
 /** A service process: started by the supervisor, told everything by it, gone when it is gone. */
 const config = readConfig()
-const log = createLog(config.logLevel)
+const log = createLog(config.logLevel, systemClock)
 const tell = (message: FromProcess) => process.send?.(message)
 
 let running: { service: Service; worker: Worker | undefined } | undefined
@@ -36,7 +36,7 @@ async function start(told: Extract<ToProcess, { type: 'start' }>): Promise<void>
       clock: systemClock,
       ids: systemRandomIds(),
       logger: log.logger,
-      requestLogger: log.plainLogger,
+      requestLine: log.requestLine,
       ...(config.processes > 1 ? { renderMetrics: askSupervisorForMetrics } : {}),
     })
     AggregatorRegistry.setRegistries(service.metrics.registry)

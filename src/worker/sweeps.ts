@@ -15,10 +15,11 @@ export type SweepContext = { readonly db: Database; readonly clock: Clock; reado
 export async function sweepExpiries({ db, clock, onExpired }: SweepContext): Promise<number> {
   let all = 0
   for (;;) {
-    const cancelled = await expireSales(db, clock.now(), EXPIRE_BATCH)
+    const { cancelled, full } = await expireSales(db, clock.now(), EXPIRE_BATCH)
     all += cancelled
     if (cancelled > 0) onExpired(cancelled)
-    if (cancelled < EXPIRE_BATCH) break
+    // Full of sales that others hold: the next turn will find them free.
+    if (!full || cancelled === 0) break
   }
   return all + (await sweepAccountsAhead({ db, clock, onExpired }))
 }

@@ -1,6 +1,8 @@
 import type { AddressInfo } from 'node:net'
+import pg from 'pg'
 import { pino } from 'pino'
-import type { Database } from '../../src/platform/database/database.ts'
+import { vi } from 'vitest'
+import { clientConfig, type Database } from '../../src/platform/database/database.ts'
 import { systemRandomIds } from '../../src/platform/random-ids.ts'
 import { type BatchSettings, createService, type Service } from '../../src/service.ts'
 import { type ApiClient, apiClient } from './api-client.ts'
@@ -23,6 +25,34 @@ export async function anotherService(
   })
   await service.app.listen({ host: '127.0.0.1', port: 0 })
   return { ...service, api: apiClient((service.app.server.address() as AddressInfo).port) }
+}
+
+export type OtherService = Awaited<ReturnType<typeof anotherService>>
+
+/**
+ * Lets two processes work on the database of a third, which rests meanwhile, and answers how often PostgreSQL had to
+ * break a deadlock. A connection tells its count when it ends, so the two are closed first.
+ */
+export async function deadlocksBetweenTwo(
+  it: TestService,
+  work: (services: readonly [OtherService, OtherService]) => Promise<void>,
+): Promise<number> {
+  const watcher = new pg.Client(clientConfig(it.connection))
+  await watcher.connect()
+  const ask = async (sql: string): Promise<number[]> =>
+    (await watcher.query<{ n: number }>(`${sql} where datname = current_database()`)).rows.map(({ n }) => n)
+  const [before] = await ask('select deadlocks as n from pg_stat_database')
+  const known = new Set(await ask('select pid as n from pg_stat_activity'))
+  const services = [await anotherService(it), await anotherService(it)] as const
+  try {
+    await work(services)
+  } finally {
+    for (const service of services) await service.close()
+    await vi.waitUntil(async () => (await ask('select pid as n from pg_stat_activity')).every((pid) => known.has(pid)))
+  }
+  const [after] = await ask('select deadlocks as n from pg_stat_database')
+  await watcher.end()
+  return after! - before!
 }
 
 type Hook = { readonly before?: () => unknown; readonly after?: () => unknown }

@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net'
-import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest'
 import { findViolations } from '../../src/audit.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import type { Connection } from '../../src/platform/database/database.ts'
+import { createLog } from '../../src/platform/log.ts'
 import { systemRandomIds } from '../../src/platform/random-ids.ts'
 import { type BatchSettings, createService, type Service } from '../../src/service.ts'
 import { sweepExpiries } from '../../src/worker/sweeps.ts'
@@ -61,7 +61,9 @@ export async function startTestService({
   const clock = manualClock()
   const config = readConfig({ PUBLIC_URL: 'http://pay.test', ...env })
   const logged: Record<string, unknown>[] = []
-  const logger = pino({ level: config.logLevel }, { write: (line: string) => void logged.push(JSON.parse(line)) })
+  const { logger, requestLine } = createLog(config.logLevel, clock, {
+    write: (line: string) => void logged.push(JSON.parse(line)),
+  })
   const service = await createService({
     config,
     connection,
@@ -70,6 +72,7 @@ export async function startTestService({
     clock,
     ids: systemRandomIds(),
     logger,
+    requestLine,
     ...(batches ? { batches } : {}),
   })
   await service.app.listen({ host: '127.0.0.1', port: 0 })

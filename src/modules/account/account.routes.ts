@@ -114,9 +114,9 @@ export function accountRoutes(context: AccountRoutesContext) {
           response: { 200: notificationsSchema },
         },
       },
-      (request, reply) => {
-        const changes = changesFrom(readBody(request, notificationFields))
-        return runCommand(context, request, reply, async (tx) => {
+      (request, reply) =>
+        runCommand(context, request, reply, async (tx) => {
+          const changes = changesFrom(readBody(request, notificationFields))
           const updated = await updateNotificationSettings(tx, request.accountId, changes)
           if (!updated.ok)
             throw new RequestInvalid(
@@ -124,8 +124,7 @@ export function accountRoutes(context: AccountRoutesContext) {
             )
           const { webhookSecret } = (await findNotificationSettings(tx, secrets, request.accountId))!
           return { http: 200, body: { ...success, ...updated.value, webhookSecret }, holdsCredentials: true }
-        })
-      },
+        }),
     )
 
     app.post(
@@ -139,8 +138,8 @@ export function accountRoutes(context: AccountRoutesContext) {
         },
       },
       async (request, reply) => {
-        const { overlapHours = OVERLAP_HOURS_MAX } = readBody(request, rotateFields)
         const answer = await runCommand(context, request, reply, async (tx) => {
+          const { overlapHours = OVERLAP_HOURS_MAX } = readBody(request, rotateFields)
           const rotated = await rotateToken(
             { tx, ids, secrets, now: clock.now() },
             { accountId: request.accountId, overlapHours },
@@ -168,9 +167,9 @@ export function accountRoutes(context: AccountRoutesContext) {
           response: { 200: secretRotatedSchema },
         },
       },
-      (request, reply) => {
-        const { overlapHours = OVERLAP_HOURS_MAX } = readBody(request, rotateFields)
-        return runCommand(context, request, reply, async (tx) => {
+      (request, reply) =>
+        runCommand(context, request, reply, async (tx) => {
+          const { overlapHours = OVERLAP_HOURS_MAX } = readBody(request, rotateFields)
           const rotated = await rotateWebhookSecret(
             { tx, ids, secrets, now: clock.now() },
             { accountId: request.accountId, overlapHours },
@@ -178,8 +177,7 @@ export function accountRoutes(context: AccountRoutesContext) {
           const { webhookSecret, previousSecretEndsAt } = rotated!
           const body = { ...success, webhookSecret, previousSecretEndsAt: wireTimestamp(previousSecretEndsAt) }
           return { http: 200, body, holdsCredentials: true }
-        })
-      },
+        }),
     )
   }
 }

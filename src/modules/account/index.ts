@@ -15,8 +15,8 @@ export {
   OPERATOR_ACCOUNT_ID,
   paymentMethods,
 } from './account.ts'
-export { type Authenticator, createAuthenticator } from './authenticate.ts'
-export { openAccount } from './open-account.ts'
+export { type Authenticator, type Caller, createAuthenticator } from './authenticate.ts'
+export { openAccount, reserveNumber } from './open-account.ts'
 export { linkRecipient, type Recipient, setRecipientActive } from './recipients.ts'
 export { OVERLAP_HOURS_MAX, rotateToken } from './rotate-credentials.ts'
 export {

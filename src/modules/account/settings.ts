@@ -90,7 +90,10 @@ const lockSql = statement<AccountRow>(
   'account_profile_lock',
   `select ${columns} from account a where a.id = $1 for no key update`,
 )
-const byUuidSql = statement<{ id: number }>('account_by_uuid', 'select id from account where uuid = $1')
+const byUuidSql = statement<{ id: number }>(
+  'account_by_uuid',
+  "select id from account where uuid = $1 and kind = 'MERCHANT'",
+)
 const listSql = statement<AccountRow>(
   'account_list',
   `select ${columns} from account a where kind = 'MERCHANT' order by a.created_at desc, a.id desc offset $1 limit $2`,
@@ -106,6 +109,7 @@ export async function findAccountProfile(db: Queryable, id: AccountId): Promise<
   return withLimit(db, (await db.query(findSql, [id]))[0])
 }
 
+/** Merchants only: the operator's own account is nobody's recipient and nobody's to change. */
 export async function findAccountIdByUuid(db: Queryable, uuid: AccountUuid): Promise<AccountId | undefined> {
   return (await db.query(byUuidSql, [uuid]))[0]?.id as AccountId | undefined
 }

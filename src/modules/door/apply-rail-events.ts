@@ -21,7 +21,15 @@ import {
   paySalesCte,
   postingsForPaidSale,
 } from '../sale/index.ts'
-import { addToInboxCte, contentHash, contentOf, findInboxEntries, type InboxEntry, setAside } from './inbox.store.ts'
+import {
+  addToInboxCte,
+  contentHash,
+  contentOf,
+  findInboxEntries,
+  type InboxEntry,
+  inboxKey,
+  setAside,
+} from './inbox.store.ts'
 
 export type RailEventOutcome =
   | { readonly outcome: 'applied'; readonly accountId: AccountId; readonly saleId: SaleId }
@@ -67,7 +75,7 @@ export async function applyRailEvents(
   const fresh: { index: number; decided: Decided }[] = []
   for (const [index, event] of events.entries()) {
     const hash = contentHash(contentOf(event))
-    const entry = known.get(event.endToEnd)
+    const entry = known.get(inboxKey(event))
     if (entry === undefined) fresh.push({ index, decided: decide(event, hash) })
     else if (entry.contentHash.equals(hash)) outcomes[index] = { outcome: 'duplicate', of: entry }
     else outcomes[index] = await setAsideAndAlarm(context, event, entry, now)
@@ -153,6 +161,8 @@ function decidePayment({ event, hash, sale, parts, accounts, now, newReversalId 
   return { ...common, effect: 'reverse', reason: fit.refusal, reversalId, postings: postingsForReversal(event.amount) }
 }
 
+// Whatever reads `ready` waits until every book of the batch is locked, in order: without it the planner may lock a
+// sale, or one book after the work on another, and two batches that do so in opposite orders block each other.
 const applySql = statement<{ ord: number }>(
   'door_apply_batch',
   `with input as materialized (
@@ -163,10 +173,12 @@ const applySql = statement<{ ord: number }>(
          amount, settled_at, payer_document, payer_name, payer_ispb, event_at, hour, created_hour,
          reversal_id, reversal_number, reason, original_amount, ord)
    ), locked_books as materialized (${lockBooksCte('input')}
-   ), held_sales as materialized (${holdSalesCte('input')}
-   ), paid as (${paySalesCte('input', 'locked_books')}
+   ), ready as materialized (
+     select * from input where (select count(*) from locked_books) > 0
+   ), held_sales as materialized (${holdSalesCte('ready')}
+   ), paid as (${paySalesCte('ready', 'locked_books')}
    ), winners as materialized (
-     select i.* from input i
+     select i.* from ready i
      where (i.effect = 'pay' and exists (select 1 from paid p where p.ord = i.ord))
        or (i.effect = 'reverse' and (i.sale_id is null or exists (
          select 1 from held_sales h where h.account_id = i.account_id and h.id = i.sale_id and h.state = i.expected_state)))

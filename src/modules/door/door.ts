@@ -24,7 +24,7 @@ export function createDoor(context: DoorContext, options: DoorOptions): Door {
     separate: saleKey,
     run: (events) => applyRailEvents(context, events),
   })
-  return { apply: (events) => Promise.all(events.map((event) => batcher.submit(event))), batcher }
+  return { apply: (events) => batcher.submitAll(events), batcher }
 }
 
 function saleKey({ txid, endToEnd }: RailEvent): string {

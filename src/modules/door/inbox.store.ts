@@ -21,7 +21,13 @@ export const contentOf = ({ endToEnd, txid, amount }: RailEvent): string => JSON
 
 export const contentHash = (content: string): Buffer => createHash('sha256').update(content).digest()
 
+/** The rail's id alone is no key: another rail, or another kind of news, may use the same one. */
+export const inboxKey = ({ rail, kind, endToEnd }: RailEvent): string => keyOf(rail, kind, endToEnd)
+const keyOf = (rail: string, kind: string, railId: string): string => `${rail} ${kind} ${railId}`
+
 type EntryRow = {
+  rail: string
+  kind: string
   rail_id: string
   content_hash: Buffer
   account_id: number
@@ -31,10 +37,11 @@ type EntryRow = {
 
 const findSql = statement<EntryRow>(
   'inbox_find',
-  `select i.rail_id, i.content_hash, i.account_id, i.outcome, i.outcome_id
+  `select i.rail, i.kind, i.rail_id, i.content_hash, i.account_id, i.outcome, i.outcome_id
    from unnest($1::text[], $2::text[], $3::text[]) as k(rail, kind, rail_id) join inbox i using (rail, kind, rail_id)`,
 )
 
+/** What was heard before, by `inboxKey`. */
 export async function findInboxEntries(db: Queryable, events: readonly RailEvent[]): Promise<Map<string, InboxEntry>> {
   const rows = await db.query(findSql, [
     events.map((event) => event.rail),
@@ -43,7 +50,7 @@ export async function findInboxEntries(db: Queryable, events: readonly RailEvent
   ])
   return new Map(
     rows.map((row) => [
-      row.rail_id,
+      keyOf(row.rail, row.kind, row.rail_id),
       {
         railId: row.rail_id,
         contentHash: row.content_hash,
@@ -56,6 +63,7 @@ export async function findInboxEntries(db: Queryable, events: readonly RailEvent
 }
 
 // A plain insert: two reports that raced break on the key, and the later one is then seen as the duplicate it is.
+// In order of the key, so that two batches with the same reports wait for each other one way only.
 export const addToInboxCte = (winners: string, receivedAt: string): string => `
   insert into inbox (rail, kind, rail_id, content_hash, account_id, outcome, outcome_id, txid, amount_cents, settled_at,
     payer_document, payer_name, payer_ispb, received_at)
@@ -63,6 +71,7 @@ export const addToInboxCte = (winners: string, receivedAt: string): string => `
     case effect when 'pay' then sale_id else reversal_id end, txid, amount, settled_at,
     payer_document, payer_name, payer_ispb, ${receivedAt}
   from ${winners}
+  order by rail, kind, end_to_end
   returning rail_id`
 
 const setAsideSql = statement(

@@ -1,4 +1,4 @@
-import { HOUR_MS, type Instant } from '../../kernel/calendar.ts'
+import { HOUR_MS, type Instant, SECOND_MS } from '../../kernel/calendar.ts'
 import type { Cents } from '../../kernel/cents.ts'
 import type { AccountId } from '../../kernel/ids.ts'
 import { type Queryable, statement } from '../../platform/database/database.ts'
@@ -9,7 +9,6 @@ import {
   type PageWindow,
   pageWindowStatement,
 } from '../../platform/database/hour-pages.ts'
-import { sqlTime } from '../../platform/database/sql-values.ts'
 import { bookAccounts, ruleOf, type StatementType } from './chart.ts'
 
 export type StatementLine = {
@@ -24,13 +23,23 @@ export type StatementLine = {
 }
 
 const AVAILABLE = bookAccounts.available
+const HOUR_S = HOUR_MS / SECOND_MS
 const windowSql = pageWindowStatement('statement_window', 'book_hour', 'lines')
 
-// An hour knows the range of sequence numbers it lies in; ranges overlap only where an account's clock was set back.
-const seqRange = `
-  book_seq >= (select min(seq_low) from book_hour where account_id = $1 and hour between $2 and $3)
-  and book_seq <= (select max(seq_high) from book_hour where account_id = $1 and hour between $2 and $3)
-  and event_at >= $4 and event_at < $5`
+/**
+ * Lines of a window of hours, newest hour first and by sequence within it, as the counts of the hours say. An hour knows
+ * the range of sequence numbers it lies in; ranges overlap where an account's clock was set back, so every hour is read
+ * for itself. What is skipped lies in the newest hour: the window begins there.
+ */
+const linesOfHours = (columns: string, condition: string) => `
+  select l.* from book_hour h cross join lateral (
+    select ${columns} from transfer
+    where account_id = $1 and book_seq between h.seq_low and h.seq_high and ${condition}
+      and event_at >= to_timestamp(h.hour::bigint * ${HOUR_S}) and event_at < to_timestamp((h.hour::bigint + 1) * ${HOUR_S})
+    order by book_seq desc offset case h.hour when $3 then $4::bigint else 0 end limit $5
+  ) l
+  where h.account_id = $1 and h.hour between $2 and $3
+  order by h.hour desc, l.book_seq desc limit $5`
 
 type LineRow = {
   book_seq: number
@@ -45,9 +54,10 @@ type LineRow = {
 
 const linesSql = statement<LineRow>(
   'statement_lines',
-  `select book_seq, source_id, subject_id, code, credit, amount_cents, available_after_cents, event_at from transfer
-   where account_id = $1 and ${seqRange} and ${AVAILABLE} in (debit, credit)
-   order by book_seq desc offset $6 limit $7`,
+  linesOfHours(
+    'book_seq, source_id, subject_id, code, credit, amount_cents, available_after_cents, event_at',
+    `${AVAILABLE} in (debit, credit)`,
+  ),
 )
 
 /** Each line that touches `available`, newest first, with the balance after it. */
@@ -76,14 +86,11 @@ const rangeValues = (accountId: AccountId, { oldestHour, newestHour }: PageWindo
   accountId,
   oldestHour,
   newestHour,
-  sqlTime((oldestHour * HOUR_MS) as Instant),
-  sqlTime(((newestHour + 1) * HOUR_MS) as Instant),
 ]
 
 const sourcesSql = statement<{ source_id: string }>(
   'transfer_sources',
-  `select source_id from transfer where account_id = $1 and ${seqRange} and code = $6
-   order by book_seq desc offset $7 limit $8`,
+  linesOfHours('source_id, book_seq', 'code = $6'),
 )
 
 /** What was posted under a code in a window of hours, newest first: the order in which things were processed. */
@@ -97,6 +104,6 @@ export async function findPostedSources(
     limit,
   }: { accountId: AccountId; code: number; window: PageWindow; skip: number; limit: number },
 ): Promise<string[]> {
-  const rows = await db.query(sourcesSql, [...rangeValues(accountId, window), code, skip, limit])
+  const rows = await db.query(sourcesSql, [...rangeValues(accountId, window), skip, limit, code])
   return rows.map((row) => row.source_id)
 }

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type SaleId, uuidFromWire } from '../../kernel/ids.ts'
-import { integer, objectSchema } from '../../kernel/reader.ts'
+import { integer, objectSchema, readFields } from '../../kernel/reader.ts'
 import type { Txid } from '../../kernel/txid.ts'
 import type { Batcher } from '../../platform/batcher.ts'
-import { jsonBody, readBody } from '../../platform/http/body.ts'
+import { jsonBody } from '../../platform/http/body.ts'
 import { type CommandContext, keepRefusal, replay, requestKeyOf, runCommand } from '../../platform/http/idempotently.ts'
 import { RequestInvalid, RequestUnusable, unwrap } from '../../platform/http/refusals.ts'
 import { findKey, type RequestKey } from '../../platform/idempotency/idempotency.store.ts'
@@ -85,14 +85,17 @@ export function checkoutRoutes(context: CheckoutRoutesContext) {
         },
       },
       async (request, reply) => {
-        const { maxAge } = readBody(request, renewFields)
+        const body = jsonBody(request)
         return runCommand(context, request, reply, async (tx) => {
+          // In here, because a field's refusal is stored under the request's key like any other.
+          const read = readFields(renewFields, body)
+          if (!read.ok) throw new RequestInvalid(read.refusal, { checkout: true })
           const renewed = await renewSale(
             { tx, now: context.clock.now() },
             {
               accountId: request.accountId,
               saleId: uuidFromWire<SaleId>(request.params.uuid),
-              maxAgeMinutes: maxAge ?? MAX_AGE_MINUTES.default,
+              maxAgeMinutes: read.value.maxAge ?? MAX_AGE_MINUTES.default,
             },
           )
           const { sale, account } = unwrap(renewed, renewSaleFields)

@@ -3,7 +3,7 @@ import type { AccountId, NumberId, SaleId } from '../../kernel/ids.ts'
 import type { Fault } from '../../kernel/reader.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { type Queryable, statement } from '../../platform/database/database.ts'
-import { sqlTime } from '../../platform/database/sql-values.ts'
+import { plainArray, sqlTime, textArray } from '../../platform/database/sql-values.ts'
 import { keysExpireBefore, type RequestKey, takeKeysCte } from '../../platform/idempotency/idempotency.store.ts'
 import type { NumberBlocks } from '../../platform/number-blocks.ts'
 import type { RandomIds } from '../../platform/random-ids.ts'
@@ -132,9 +132,9 @@ const insertSalesSql = statement<{ ord: number; outcome: InsertOutcome }>(
          where t.unique_reference and r.account_id = t.account_id and r.reference_code = t.reference_code and r.sale_id <> t.id
        ) or (t.unique_reference and row_number() over (partition by t.account_id, t.unique_reference, t.reference_code order by t.ord) > 1)
        as reference_taken
-     from unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::timestamptz[], $7::integer[],
-       $8::timestamptz[], $9::text[], $10::boolean[], $11::text[], $12::text[], $13::text[], $14::text[], $15::bytea[], $16::bytea[])
-       with ordinality as t(account_id, id, number, amount, fee, created_at, hour, expires_at, reference_code, unique_reference,
+     from unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::integer[],
+       $8::bigint[], $9::text[], $10::boolean[], $11::text[], $12::text[], $13::text[], $14::text[], $15::bytea[], $16::bytea[])
+       with ordinality as t(account_id, id, number, amount, fee, created_ms, hour, expires_ms, reference_code, unique_reference,
          callback_url, shopper, extra, idem_key, idem_hash, idem_answer, ord)
    ), free as materialized (
      select * from input where not reference_taken
@@ -151,7 +151,8 @@ const insertSalesSql = statement<{ ord: number; outcome: InsertOutcome }>(
      returning account_id
    ), created as (
      insert into sale (account_id, id, number, amount_cents, fee_cents, created_at, expires_at, reference_code, callback_url, shopper, extra)
-     select account_id, id, number, amount, fee, created_at, expires_at, reference_code, callback_url, shopper::json, extra::json
+     select account_id, id, number, amount, fee, to_timestamp(created_ms / 1000::float8), to_timestamp(expires_ms / 1000::float8),
+       reference_code, callback_url, shopper::json, extra::json
      from admitted
      on conflict (account_id, id) do nothing
      returning account_id, id
@@ -173,22 +174,23 @@ const insertSalesSql = statement<{ ord: number; outcome: InsertOutcome }>(
 
 function insertSales(db: Queryable, items: readonly CreateSale[], now: Instant) {
   const drafts = items.map((item) => item.draft as Extract<Draft, { sale: Sale }>)
-  const column = <Value>(of: (sale: Sale) => Value): Value[] => drafts.map(({ sale }) => of(sale))
+  const plain = (of: (sale: Sale) => number | string) => plainArray(drafts.map(({ sale }) => of(sale)))
+  const texts = (of: (sale: Sale) => string | null) => textArray(drafts.map(({ sale }) => of(sale)))
   return db.query(insertSalesSql, [
-    column((sale) => sale.accountId),
-    column((sale) => sale.id),
-    column((sale) => sale.number),
-    column((sale) => sale.amount),
-    column((sale) => sale.fee),
-    column((sale) => sqlTime(sale.createdAt)),
-    column((sale) => hourOf(sale.createdAt)),
-    column((sale) => sqlTime(sale.expiresAt)),
-    column((sale) => sale.referenceCode),
-    drafts.map(({ account }) => account.uniqueReferenceCode),
-    column((sale) => sale.callbackUrl),
-    column((sale) => JSON.stringify(sale.shopper)),
-    items.map((item) => item.request.extra),
-    items.map((item) => item.requestKey?.key ?? null),
+    plain((sale) => sale.accountId),
+    plain((sale) => sale.id),
+    plain((sale) => sale.number),
+    plain((sale) => sale.amount),
+    plain((sale) => sale.fee),
+    plain((sale) => sale.createdAt),
+    plain((sale) => hourOf(sale.createdAt)),
+    plain((sale) => sale.expiresAt),
+    texts((sale) => sale.referenceCode),
+    plainArray(drafts.map(({ account }) => (account.uniqueReferenceCode ? 't' : 'f'))),
+    texts((sale) => sale.callbackUrl),
+    texts((sale) => JSON.stringify(sale.shopper)),
+    textArray(items.map((item) => item.request.extra)),
+    textArray(items.map((item) => item.requestKey?.key ?? null)),
     items.map((item) => item.requestKey?.requestHash ?? null),
     items.map((item, index) => (item.requestKey ? Buffer.from(drafts[index]!.answer) : null)),
     sqlTime(now),

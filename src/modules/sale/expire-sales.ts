@@ -1,10 +1,7 @@
-import { HOUR_MS, type Instant, MINUTE_MS, plusMs } from '../../kernel/calendar.ts'
+import { HOUR_MS, type Instant, plusMs } from '../../kernel/calendar.ts'
 import type { AccountId, SaleId } from '../../kernel/ids.ts'
 import { type Queryable, statement, type Transaction } from '../../platform/database/database.ts'
 import { sqlTime } from '../../platform/database/sql-values.ts'
-
-/** Overlap of two sweeps: a sale is committed at most this long after its expiry was computed. */
-const OVERLAP_MS = 10 * MINUTE_MS
 
 const cancelCtes = `
   cancelled as (
@@ -21,12 +18,17 @@ const cancelCtes = `
     returning h.account_id
   )`
 
-const sweepSql = statement<{ found: number; cancelled: number }>(
+type SweepRow = { found: number; cancelled: number; last_expiry: Instant | null; first_missed: Instant | null }
+
+const sweepSql = statement<SweepRow>(
   'sale_expire_sweep',
-  `with due as materialized (
-     select account_id, id from sale
+  `with candidates as materialized (
+     select account_id, id, expires_at from sale
      where expires_at > $1 and expires_at < $2 and state = 'PENDING'
-     order by expires_at limit $3 for no key update skip locked
+     order by expires_at limit $3
+   ), due as materialized (
+     select s.account_id, s.id from sale s join candidates c using (account_id, id)
+     where s.state = 'PENDING' order by s.account_id, s.id for no key update of s skip locked
    ), locked_hours as materialized (
      select h.account_id from sale_hour h
      where (h.account_id, h.hour) in (
@@ -34,7 +36,10 @@ const sweepSql = statement<{ found: number; cancelled: number }>(
        from due d join sale s using (account_id, id))
      order by h.account_id, h.hour for no key update
    ), ${cancelCtes}
-   select (select count(*) from due) as found, (select count(*) from cancelled) as cancelled
+   select (select count(*) from candidates) as found, (select count(*) from cancelled) as cancelled,
+     (select max(expires_at) from candidates) as last_expiry,
+     (select min(c.expires_at) from candidates c
+       where not exists (select 1 from due d where d.account_id = c.account_id and d.id = c.id)) as first_missed
    from (select count(*) from locked_hours) locked`,
 )
 
@@ -47,16 +52,24 @@ const advanceSql = statement(
   'update sale_expiry_watermark set swept_to = $1 where swept_to < $1',
 )
 
+export type ExpirySweep = {
+  readonly cancelled: number
+  /** More may be due: the batch was full. */
+  readonly full: boolean
+}
+
 /**
  * Cancels what has expired by real time. No row is kept for it: the index on the expiry and a watermark tell what to
- * look at, and rows that somebody else holds are left for the next sweep, inside the overlap.
+ * look at, so every expiry is looked at once. A sale that somebody else holds is left, and the watermark before it. A
+ * charge lives for a minute at least, so none is committed behind the watermark.
  */
-export async function expireSales(db: Queryable, now: Instant, limit: number): Promise<number> {
+export async function expireSales(db: Queryable, now: Instant, limit: number): Promise<ExpirySweep> {
   const [mark] = await db.query(watermarkSql)
-  const from = plusMs(mark!.swept_to, -OVERLAP_MS)
-  const [result] = await db.query(sweepSql, [sqlTime(from), sqlTime(now), limit])
-  if (result!.found < limit) await db.query(advanceSql, [sqlTime(plusMs(now, -1))])
-  return result!.cancelled
+  const [swept] = await db.query(sweepSql, [sqlTime(mark!.swept_to), sqlTime(now), limit])
+  const { found, cancelled, last_expiry, first_missed } = swept!
+  const full = found === limit
+  await db.query(advanceSql, [sqlTime(plusMs(first_missed ?? (full ? last_expiry! : now), -1))])
+  return { cancelled, full }
 }
 
 const dueOfAccountSql = statement<{ id: string; expires_at: Instant }>(

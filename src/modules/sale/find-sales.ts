@@ -3,7 +3,7 @@ import { HOUR_MS, type Instant } from '../../kernel/calendar.ts'
 import type { Cents } from '../../kernel/cents.ts'
 import { type AccountId, firstUuidAt } from '../../kernel/ids.ts'
 import { type Database, statement } from '../../platform/database/database.ts'
-import { findPageWindow, isEmpty, pageWindowStatement } from '../../platform/database/hour-pages.ts'
+import { findPageWindow, HOUR_MAX, HOUR_MIN, isEmpty, pageWindowStatement } from '../../platform/database/hour-pages.ts'
 import { sqlTime } from '../../platform/database/sql-values.ts'
 import { findPostedSources, transferRules } from '../ledger/index.ts'
 import { type SaleRow, saleColumns, saleFromRow } from './sale.store.ts'
@@ -92,18 +92,24 @@ async function findByIndex(db: Database, query: SaleQuery): Promise<SalePage> {
   const size = Math.min(query.limit, total - query.offset)
   if (size <= 0) return { total, sales: [] }
   const fromOldest = query.offset > total / 2
-  const order = sql.raw(fromOldest ? 'asc' : 'desc')
+  const direction = fromOldest ? 'asc' : 'desc'
+  const order = sql.raw(
+    (query.by === 'PROCESSED' ? ['paid_at', 'id'] : ['id']).map((by) => `${by} ${direction}`).join(),
+  )
   const offset = fromOldest ? total - query.offset - size : query.offset
   const rows = await run<SaleRow>(
     db,
-    sql`select ${sql.raw(columns)} from sale where ${where} order by id ${order} offset ${offset} limit ${size}`,
+    sql`select ${sql.raw(columns)} from sale where ${where} order by ${order} offset ${offset} limit ${size}`,
   )
   const sales = rows.map(saleFromRow)
   return { total, sales: fromOldest ? sales.reverse() : sales }
 }
 
+/** A filter may name days that no timestamp of ours reaches, such as 9999-12-31. */
+const startOfHour = (hour: number): Instant => (Math.min(Math.max(hour, HOUR_MIN), HOUR_MAX) * HOUR_MS) as Instant
+
 function conditions(query: SaleQuery): RawBuilder<unknown>[] {
-  const [from, to] = [query.hourFrom, query.hourTo].map((hour) => (hour * HOUR_MS) as Instant) as [Instant, Instant]
+  const [from, to] = [startOfHour(query.hourFrom), startOfHour(query.hourTo)]
   const parts = [sql`account_id = ${query.accountId}`]
   if (query.amount !== undefined) parts.push(sql`amount_cents = ${query.amount}`)
   if (query.referenceCode !== undefined) parts.push(sql`reference_code = ${query.referenceCode}`)

@@ -2,7 +2,7 @@ import { DAY_MS, type Instant, MINUTE_MS, plusMs } from '../../kernel/calendar.t
 import type { AccountId } from '../../kernel/ids.ts'
 import { ok, type Result, refuse } from '../../kernel/result.ts'
 import type { Clock } from '../../platform/clock.ts'
-import type { Database, Transaction } from '../../platform/database/database.ts'
+import type { Database, Queryable, Transaction } from '../../platform/database/database.ts'
 import {
   accountNow,
   findAccountTerms,
@@ -14,6 +14,8 @@ import {
 import { expireSale, findNextExpiry } from '../sale/index.ts'
 
 const JUMP_MS_MAX = 1_830 * DAY_MS
+/** Many jumps together end here: what an account makes late in its life still has years of four digits. */
+const CLOCK_MAX = Date.UTC(9000, 0) as Instant
 /** How long a jump holds the clock after each step, should its process die. */
 const CLAIM_MS = MINUTE_MS
 
@@ -23,7 +25,18 @@ export type Advanced = ClockReading & { readonly processed: number }
 
 type ClockContext = { readonly db: Database; readonly clock: Clock }
 
-export async function readClock({ db, clock }: ClockContext, accountId: AccountId): Promise<ClockReading> {
+/** A jump may be asked for twice with one key: then it is answered again, not made again. */
+export type JumpAnswer<Reading> = {
+  /** True when the same request was answered before, and now has been again. */
+  readonly repeat: () => Promise<boolean>
+  /** Runs the last step in a transaction that keeps the answer too, then answers. */
+  readonly keep: (lastStep: (tx: Transaction) => Promise<Reading>) => Promise<void>
+}
+
+export async function readClock(
+  { db, clock }: { readonly db: Queryable; readonly clock: Clock },
+  accountId: AccountId,
+): Promise<ClockReading> {
   const account = (await findAccountTerms(db, [accountId])).get(accountId)!
   return { now: accountNow(account, clock.now()), offsetMs: account.clockOffsetMs }
 }
@@ -31,10 +44,16 @@ export async function readClock({ db, clock }: ClockContext, accountId: AccountI
 export async function resetClock(
   context: ClockContext,
   accountId: AccountId,
-): Promise<Result<ClockReading, { code: 'clock.busy' }>> {
-  return holdingClock(context, accountId, async () => {
-    await setClockOffset(context.db, accountId, 0, context.clock.now())
-    return ok(await readClock(context, accountId))
+  answer: JumpAnswer<ClockReading>,
+): Promise<Result<void, { code: 'clock.busy' }>> {
+  const { clock } = context
+  return holdingClock(context, accountId, answer, async (letGo) => {
+    const reset = async (tx: Transaction): Promise<ClockReading> => {
+      await setClockOffset(tx, accountId, 0, clock.now())
+      await letGo(tx)
+      return readClock({ db: tx, clock }, accountId)
+    }
+    return ok(await answer.keep(reset))
   })
 }
 
@@ -46,15 +65,20 @@ export async function advanceClock(
   context: ClockContext,
   accountId: AccountId,
   target: (now: Instant) => Instant,
-): Promise<Result<Advanced, AdvanceRefusal>> {
-  const { now } = await readClock(context, accountId)
-  const to = target(now)
-  if (to < now) return refuse({ code: 'clock.backwards' })
-  if (to - now > JUMP_MS_MAX) return refuse({ code: 'clock.tooFar' })
-  return holdingClock(context, accountId, async () => {
+  answer: JumpAnswer<Advanced>,
+): Promise<Result<void, AdvanceRefusal>> {
+  return holdingClock<AdvanceRefusal>(context, accountId, answer, async (letGo) => {
+    const { now } = await readClock(context, accountId)
+    const to = target(now)
+    if (to < now) return refuse({ code: 'clock.backwards' })
+    if (to - now > JUMP_MS_MAX || to > CLOCK_MAX) return refuse({ code: 'clock.tooFar' })
     const processed = await runDue(context, accountId, to)
-    const offsetMs = await context.db.inTransaction((tx) => moveClock(context, tx, accountId, to))
-    return ok({ now: to, offsetMs, processed })
+    const arrive = async (tx: Transaction): Promise<Advanced> => {
+      const offsetMs = await moveClock(context, tx, accountId, to)
+      await letGo(tx)
+      return { now: to, offsetMs, processed }
+    }
+    return ok(await answer.keep(arrive))
   })
 }
 
@@ -80,16 +104,25 @@ async function moveClock({ clock }: ClockContext, tx: Transaction, accountId: Ac
   return offsetMs
 }
 
-async function holdingClock<Value, Refusal>(
+/** The last step lets go of the clock itself, so that whoever has the answer finds it free. */
+async function holdingClock<Refusal>(
   { db, clock }: ClockContext,
   accountId: AccountId,
-  work: () => Promise<Result<Value, Refusal>>,
-): Promise<Result<Value, Refusal | { code: 'clock.busy' }>> {
+  { repeat }: Pick<JumpAnswer<never>, 'repeat'>,
+  work: (letGo: (tx: Transaction) => Promise<void>) => Promise<Result<void, Refusal>>,
+): Promise<Result<void, Refusal | { code: 'clock.busy' }>> {
+  if (await repeat()) return ok(undefined)
   const now = clock.now()
   if (!(await takeClock(db, accountId, now, plusMs(now, CLAIM_MS)))) return refuse({ code: 'clock.busy' })
+  let held = true
   try {
-    return await work()
+    // The first request with the key may have ended just before the clock was ours.
+    if (await repeat()) return ok(undefined)
+    return await work(async (tx) => {
+      await releaseClock(tx, accountId)
+      held = false
+    })
   } finally {
-    await releaseClock(db, accountId)
+    if (held) await releaseClock(db, accountId)
   }
 }

@@ -19,6 +19,7 @@ import {
   linkRecipient,
   openAccount,
   type Recipient,
+  reserveNumber,
   setRecipientActive,
   settingsChanges,
   settingsFields,
@@ -76,9 +77,10 @@ export function registrationRoutes(context: SelfServiceContext) {
       },
       async (request, reply) => {
         const asked = readBody(request, registerFields)
+        const numbers = await reserveNumber(context.numbers)
         const opened = await db.inTransaction((tx) =>
           openAccount(
-            { ...context, tx, now: clock.now() },
+            { ...context, numbers, tx, now: clock.now() },
             {
               name: asked.name,
               email: asked.email,
@@ -119,14 +121,13 @@ export function selfServiceRoutes(context: SelfServiceContext) {
           response: { 200: settingsAnswer },
         },
       },
-      (request, reply) => {
-        const changes = settingsChanges(readBody(request, settingsFields))
-        return runCommand(context, request, reply, async (tx) => {
+      (request, reply) =>
+        runCommand(context, request, reply, async (tx) => {
+          const changes = settingsChanges(readBody(request, settingsFields))
           const updated = await updateSettings(tx, request.accountId, changes)
           const profile = unwrap(updated, { 'account.notFound': 'account', 'account.overdraftInUse': 'overdraftLimit' })
           return { http: 200, body: { ...success, account: accountWire(profile), ...settingsWire(profile.settings) } }
-        })
-      },
+        }),
     )
 
     app.post(
@@ -139,13 +140,14 @@ export function selfServiceRoutes(context: SelfServiceContext) {
           response: { 201: answerSchema({ recipient: recipientSchema, credentials: credentialsSchema }) },
         },
       },
-      (request, reply) => {
-        const asked = readBody(request, recipientFields)
+      async (request, reply) => {
+        const numbers = await reserveNumber(context.numbers)
         return runCommand(context, request, reply, async (tx) => {
+          const asked = readBody(request, recipientFields)
           const now = clock.now()
           const recipientDocument = asked.document === undefined ? null : normalizeDocument(asked.document)
           const opened = await openAccount(
-            { ...context, tx, now },
+            { ...context, numbers, tx, now },
             {
               name: asked.name,
               email: null,
@@ -183,17 +185,16 @@ export function selfServiceRoutes(context: SelfServiceContext) {
           response: { 200: answerSchema({ recipient: recipientSchema }) },
         },
       },
-      (request, reply) => {
-        const { active } = readBody(request, activeFields)
-        return runCommand(context, request, reply, async (tx) => {
+      (request, reply) =>
+        runCommand(context, request, reply, async (tx) => {
+          const { active } = readBody(request, activeFields)
           const uuid = uuidFromWire<AccountUuid>(request.params.recipientId)
           const found = uuid
             ? await setRecipientActive(tx, request.accountId, uuid, active)
             : refuse({ code: 'split.recipientNotFound' as const })
           const recipient = unwrap(found, { 'split.recipientNotFound': 'recipientId' })
           return { http: 200, body: { ...success, recipient: recipientWire(recipient) } }
-        })
-      },
+        }),
     )
   }
 }

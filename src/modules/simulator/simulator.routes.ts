@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { type Instant, instantFromWire, MINUTE_MS, plusMs, wireTimestamp } from '../../kernel/calendar.ts'
 import { centsToWire } from '../../kernel/cents.ts'
@@ -6,17 +6,36 @@ import { type EndToEndId, type SaleId, uuidFromWire } from '../../kernel/ids.ts'
 import { amount, type Field, integer, object, objectSchema, text } from '../../kernel/reader.ts'
 import { ok, type Result, refuse } from '../../kernel/result.ts'
 import { nullable } from '../../kernel/schema.ts'
+import type { Queryable } from '../../platform/database/database.ts'
+import { isUniqueViolation, troubleOf } from '../../platform/database/trouble.ts'
 import { readBody } from '../../platform/http/body.ts'
 import { success } from '../../platform/http/context.ts'
-import { type CommandContext, runCommand } from '../../platform/http/idempotently.ts'
-import { RequestInvalid, RequestUnusable, unwrap } from '../../platform/http/refusals.ts'
+import {
+  type Answer,
+  type CommandContext,
+  keepRefusal,
+  replay,
+  requestKeyOf,
+  runCommand,
+} from '../../platform/http/idempotently.ts'
+import { RequestInvalid, RequestRefused, RequestUnusable, unwrap } from '../../platform/http/refusals.ts'
+import { findKey } from '../../platform/idempotency/idempotency.store.ts'
+import type { NumberBlocks } from '../../platform/number-blocks.ts'
 import type { RandomIds } from '../../platform/random-ids.ts'
 import type { PaymentReceived } from '../../rail/rail.ts'
 import { SANDBOX_ISPB, SANDBOX_RAIL } from '../../rail/sandbox/sandbox-rail.ts'
 import { applyRailEvents, type Door, type DoorContext, type RailEventOutcome } from '../door/index.ts'
 import { findReversal } from '../refund/index.ts'
 import { currentTxid, findSale, type Sale } from '../sale/index.ts'
-import { type AdvanceRefusal, advanceClock, readClock, resetClock } from './advance-clock.ts'
+import {
+  type Advanced,
+  type AdvanceRefusal,
+  advanceClock,
+  type ClockReading,
+  type JumpAnswer,
+  readClock,
+  resetClock,
+} from './advance-clock.ts'
 
 export type SimulatorContext = CommandContext & {
   readonly ids: RandomIds
@@ -86,6 +105,29 @@ function unwrapClock<Value>(result: Result<Value, AdvanceRefusal>, field: string
   return unwrap(result, { 'clock.backwards': field, 'clock.tooFar': field, 'clock.busy': field })
 }
 
+/** Taken before the transaction begins: a transaction that waits for a second connection can starve the pool. */
+async function reserveOne(numbers: NumberBlocks): Promise<NumberBlocks> {
+  const number = await numbers.next()
+  return { next: async () => number, take: async (count) => [number].slice(0, count) }
+}
+
+/** Another payment changed the sale first. */
+class Outrun extends Error {}
+const TRIES_MAX = 5
+
+/** Decides again with what the faster one left, as the door's batches do. */
+async function untilNotOutrun(work: () => Promise<FastifyReply>): Promise<FastifyReply> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work()
+    } catch (error) {
+      const outrun = error instanceof Outrun || isUniqueViolation(error) || troubleOf(error) === 'again'
+      if (!outrun) throw error
+      if (tries === TRIES_MAX) throw new RequestUnusable(503, 'the sale changed meanwhile: send the request again')
+    }
+  }
+}
+
 const defaultPayer = { document: '52998224725', name: 'Pagador de Teste', ispb: SANDBOX_ISPB }
 
 /** `E`, the payer's bank, the minute in UTC and eleven random characters. */
@@ -96,13 +138,14 @@ function newEndToEnd(at: Instant, ispb: string, ids: RandomIds): EndToEndId {
 
 /** Speaks to the door, never around it. */
 export function simulatorRoutes(context: SimulatorContext) {
-  const { db, ids } = context
+  const { db, clock, ids } = context
 
   async function paymentFor(
     sale: Sale,
     body: ReturnType<typeof readBody<typeof paidFields>>,
+    reader: Queryable,
   ): Promise<PaymentReceived> {
-    const { now } = await readClock(context, sale.accountId)
+    const { now } = await readClock({ db: reader, clock }, sale.accountId)
     const ispb = body.payer?.ispb ?? defaultPayer.ispb
     return {
       kind: 'payment',
@@ -119,12 +162,7 @@ export function simulatorRoutes(context: SimulatorContext) {
     }
   }
 
-  async function paidBody(
-    sale: Sale,
-    payment: PaymentReceived,
-    outcome: RailEventOutcome,
-    reader: Parameters<typeof findSale>[0],
-  ) {
+  async function paidBody(sale: Sale, payment: PaymentReceived, outcome: RailEventOutcome, reader: Queryable) {
     if (outcome.outcome === 'conflict')
       throw new RequestInvalid([{ field: 'endToEnd', message: 'was reported before with other content' }])
     const reversalId =
@@ -151,6 +189,51 @@ export function simulatorRoutes(context: SimulatorContext) {
     }
   }
 
+  async function pay(
+    request: FastifyRequest<{ Params: { saleUUID: string } }>,
+    reader: Queryable,
+    report: (payment: PaymentReceived) => Promise<RailEventOutcome>,
+  ) {
+    const body = readBody(request, paidFields)
+    const saleId = uuidFromWire<SaleId>(request.params.saleUUID)
+    const found = saleId && (await findSale(reader, request.accountId, saleId))
+    const sale = unwrap(found ? ok(found) : refuse({ code: 'sale.notFound' as const }), {
+      'sale.notFound': 'saleToken',
+    })
+    const payment = await paymentFor(sale, body, reader)
+    return paidBody(sale, payment, await report(payment), reader)
+  }
+
+  /** A jump commits step by step; its Idempotency-Key commits with the last step. */
+  function answerOnce<Reading>(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    render: (reading: Reading) => Answer['body'],
+  ): JumpAnswer<Reading> {
+    const key = requestKeyOf(request)
+    return {
+      async repeat() {
+        const known = key === null ? undefined : await findKey(db, key, clock.now())
+        if (known !== undefined) replay(context, reply, key!, known)
+        return known !== undefined
+      },
+      async keep(lastStep) {
+        await runCommand(context, request, reply, async (tx) => ({ http: 200, body: render(await lastStep(tx)) }))
+      },
+    }
+  }
+
+  async function keepingRefusals(request: FastifyRequest, reply: FastifyReply, work: () => Promise<void>) {
+    try {
+      await work()
+      return reply
+    } catch (error) {
+      const key = requestKeyOf(request)
+      if (key === null || !(error instanceof RequestRefused || error instanceof RequestInvalid)) throw error
+      return keepRefusal(context, request, reply, key, error)
+    }
+  }
+
   return async (app: FastifyInstance) => {
     app.post<{ Params: { saleUUID: string } }>(
       '/v1.1/sandbox/sim/sale/:saleUUID/paid',
@@ -164,24 +247,19 @@ export function simulatorRoutes(context: SimulatorContext) {
         },
       },
       async (request, reply) => {
-        const body = readBody(request, paidFields)
-        const saleId = uuidFromWire<SaleId>(request.params.saleUUID)
-        const found = saleId && (await findSale(db, request.accountId, saleId))
-        const asked = found ? ok(found) : refuse({ code: 'sale.notFound' as const })
-        if (request.headers['idempotency-key'] === undefined) {
-          const sale = unwrap(asked, { 'sale.notFound': 'saleToken' })
-          const payment = await paymentFor(sale, body)
-          const [outcome] = await context.door.apply([payment])
-          return paidBody(sale, payment, outcome!, db)
-        }
-        return runCommand(context, request, reply, async (tx) => {
-          const sale = unwrap(asked, { 'sale.notFound': 'saleToken' })
-          const payment = await paymentFor(sale, body)
-          const [outcome] = await applyRailEvents({ ...context.doorContext, db: tx }, [payment])
-          if (typeof outcome !== 'object')
-            throw new RequestUnusable(503, 'the sale changed meanwhile: send the request again')
-          return { http: 200, body: await paidBody(sale, payment, outcome, tx) }
-        })
+        if (request.headers['idempotency-key'] === undefined)
+          return pay(request, db, async (payment) => (await context.door.apply([payment]))[0]!)
+        const numbers = await reserveOne(context.doorContext.numbers)
+        return untilNotOutrun(() =>
+          runCommand(context, request, reply, async (tx) => {
+            const body = await pay(request, tx, async (payment) => {
+              const [outcome] = await applyRailEvents({ ...context.doorContext, numbers, db: tx }, [payment])
+              if (typeof outcome !== 'object') throw new Outrun()
+              return outcome
+            })
+            return { http: 200, body }
+          }),
+        )
       },
     )
 
@@ -201,19 +279,28 @@ export function simulatorRoutes(context: SimulatorContext) {
           response: { 200: answerSchema({ ...clockSchema, processed: Type.Integer() }) },
         },
       },
-      async (request) => {
-        const { days = 0, hours = 0, minutes = 0, to } = readBody(request, clockFields)
-        const target = (now: Instant) => to ?? plusMs(now, ((days * 24 + hours) * 60 + minutes) * MINUTE_MS)
-        const field = to === undefined ? 'days' : 'to'
-        const advanced = unwrapClock(await advanceClock(context, request.accountId, target), field)
-        return { ...success, ...clockWire(advanced), processed: advanced.processed }
-      },
+      (request, reply) =>
+        keepingRefusals(request, reply, async () => {
+          const { days = 0, hours = 0, minutes = 0, to } = readBody(request, clockFields)
+          const target = (now: Instant) => to ?? plusMs(now, ((days * 24 + hours) * 60 + minutes) * MINUTE_MS)
+          const field = to === undefined ? 'days' : 'to'
+          const answer = answerOnce(request, reply, ({ processed, ...reading }: Advanced) => ({
+            ...success,
+            ...clockWire(reading),
+            processed,
+          }))
+          unwrapClock(await advanceClock(context, request.accountId, target, answer), field)
+        }),
     )
 
     app.post(
       '/v1.1/sandbox/clock/reset',
       { schema: { tags: ['Sandbox'], summary: 'Back to real time', response: { 200: answerSchema(clockSchema) } } },
-      async ({ accountId }) => ({ ...success, ...clockWire(unwrapClock(await resetClock(context, accountId), 'to')) }),
+      async (request, reply) => {
+        const answer = answerOnce(request, reply, (reading: ClockReading) => ({ ...success, ...clockWire(reading) }))
+        unwrapClock(await resetClock(context, request.accountId, answer), 'to')
+        return reply
+      },
     )
   }
 }

@@ -22,21 +22,22 @@ export type PageQuery = {
 type WindowRow = { total: number | null; before: number | null; oldest: number | null; newest: number | null }
 export type PageWindowStatement = Statement<WindowRow>
 
-/** `count` is an expression over the columns of `table`, which has account_id and hour. */
+/**
+ * `count` is an expression over the columns of `table`, which has account_id and hour. An hour's count fits an integer,
+ * and sums of integers are bigints: sums of bigints would be numerics, at twice the time.
+ */
 export const pageWindowStatement = (name: string, table: string, count: string): PageWindowStatement =>
   statement<WindowRow>(
     name,
-    `with hours as materialized (
-       select hour, ${count} as n from ${table}
-       where account_id = $1 and hour >= $2 and hour < $3 and ${count} > 0
-     ), running as (
-       select hour, n, sum(n) over (order by hour desc) as upto from hours
+    `with running as (
+       select hour, n, sum(n) over (order by hour desc rows unbounded preceding) as upto
+       from (select hour, (${count})::integer as n from ${table} where account_id = $1 and hour >= $2 and hour < $3) hours
      )
-     select (select sum(n)::bigint from hours) as total,
-       min(upto - n) filter (where upto > $4)::bigint as before,
+     select max(upto) as total,
+       min(upto - n) filter (where upto > $4::bigint) as before,
        min(hour) filter (where upto - n < $4::bigint + $5::bigint) as oldest,
-       max(hour) filter (where upto > $4) as newest
-     from running`,
+       max(hour) filter (where upto > $4::bigint) as newest
+     from running where n > 0`,
   )
 
 const NO_WINDOW = { before: 0, oldestHour: 0, newestHour: -1 }

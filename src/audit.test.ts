@@ -1,0 +1,237 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { railPayment } from '../test/harness/rail-payment.ts'
+import { createDatabase, dropDatabase, placeOf } from '../test/harness/test-server.ts'
+import { startTestService } from '../test/harness/test-service.ts'
+import { audit, findViolations } from './audit.ts'
+import { clientConfig } from './platform/database/database.ts'
+
+const server = inject('server')
+const copyName = `quitado_audit_${process.pid}`
+const copy = placeOf(server, copyName)
+let original: string
+
+/** Two merchants with money, sales in every state, money to give back, money for nobody. */
+beforeAll(async () => {
+  const it = await startTestService()
+  original = 'database' in it.connection ? it.connection.database : new URL(it.connection.url).pathname.slice(1)
+  const [account, other] = [await it.given.account(), await it.given.account()]
+  const paid = await it.given.paidSale(account)
+  await it.given.paidSale(account, { amount: 20 })
+  await it.given.paidSale(other)
+  await it.given.sale(account)
+  const cancelled = await it.given.cancelledSale(account)
+  const unknown = { txid: 'nobody', amount: 7 }
+  await it.service.door.apply([paid, cancelled, unknown].map((sale) => railPayment(it.clock, sale as never)))
+  await it.service.close()
+})
+afterAll(() => dropDatabase(server, original))
+
+/** A copy of that world for one test. */
+async function inCopy<Value>(work: (ask: (sql: string) => Promise<unknown>) => Promise<Value>): Promise<Value> {
+  await createDatabase(server, copyName, original)
+  const client = new pg.Client(clientConfig(copy))
+  await client.connect()
+  try {
+    return await work((sql) => client.query(sql))
+  } finally {
+    await client.end()
+    await dropDatabase(server, copyName)
+  }
+}
+
+const brokenIn = async () => (await findViolations(copy)).map(({ check }) => check)
+
+const book = (side: 'account' | 'other') => {
+  const order = side === 'account' ? 'asc' : 'desc'
+  return `(select account_id from book where account_id > 1 order by account_id ${order} limit 1)`
+}
+const paidSale = `(select id from sale where state = 'PAID' order by id limit 1)`
+const withoutCheck = (name: string) => `alter table book drop constraint ${name};`
+const nowhere = `'00000000-0000-7000-8000-0000000000ff'`
+/** A line between two accounts that no rule of business looks at, with its book in order. */
+const strayLine = (code: number) => `
+  insert into transfer (account_id, source_id, code, leg, book_seq, debit, credit, amount_cents, available_after_cents, event_at, posted_at)
+  select account_id, ${nowhere}, ${code}, 0, version + 1, 8, 10, 5, available_cr - available_dr, '2026-11-16', '2026-11-16'
+  from book where account_id = ${book('account')};
+  update book set version = version + 1, transit_dr = 5, adjust_cr = 5 where account_id = ${book('account')};`
+
+const corruptions: { check: string; what: string; sql: string; also?: string[] }[] = [
+  {
+    check: 'every book balances: debits equal credits',
+    what: 'a credit in one book and a debit in another',
+    sql: `${withoutCheck('book_balances')}
+      update book set fee_cr = fee_cr + 1 where account_id = ${book('account')};
+      update book set adjust_dr = adjust_dr + 1 where account_id = ${book('other')};`,
+    also: ['every counter of a book is the sum of its transfers'],
+  },
+  {
+    check: 'no book is below its overdraft limit',
+    what: 'a limit that was lowered below what is used',
+    sql: `${withoutCheck('book_not_overdrawn')} ${withoutCheck('book_overdraft_limit_cents_check')}
+      update book set overdraft_limit_cents = available_dr - available_cr - 1 where account_id = ${book('other')};`,
+  },
+  {
+    check: 'every counter of a book is the sum of its transfers',
+    what: 'counters without a line',
+    sql: `update book set adjust_dr = 1, receivable_cr = 1 where account_id = ${book('account')}`,
+  },
+  {
+    check: 'no transfer is without a book',
+    what: 'a line of an account that is not',
+    sql: `insert into transfer values (999, ${nowhere}, 90, 0, 1, 8, 10, 5, 0, '2026-11-16', '2026-11-16')`,
+  },
+  {
+    check: 'the sequence of a book has no gaps: version = count = highest number',
+    what: 'a number that was left out',
+    sql: 'update transfer set book_seq = 2 where account_id = 1',
+  },
+  {
+    check: 'the sequence of a book has no gaps: version = count = highest number',
+    what: 'a version ahead of its lines',
+    sql: 'update book set version = version + 1 where account_id = 1',
+  },
+  {
+    check: 'the balance after each line is the running sum of the lines before it',
+    what: 'a balance that was written wrongly',
+    sql: 'update transfer set available_after_cents = available_after_cents + 1 where code = 12',
+  },
+  {
+    check: 'the counts of statement lines are right, in all and by the hour',
+    what: 'a line more in all',
+    sql: `update book set available_lines = available_lines + 1 where account_id = ${book('other')}`,
+  },
+  {
+    check: 'the counts of statement lines are right, in all and by the hour',
+    what: 'an hour that knows another range',
+    sql: `update book_hour set seq_high = seq_high + 1 where account_id = ${book('other')}`,
+  },
+  {
+    check: 'the counts of statement lines are right, in all and by the hour',
+    what: 'a line in another hour',
+    sql: `update book_hour set hour = hour + 1 where account_id = ${book('other')}`,
+  },
+  {
+    check: 'the trial balance over all books is zero',
+    what: 'a fee that went to an account that is not',
+    sql: `${withoutCheck('book_balances')}
+      update transfer set credit = 3 where account_id = ${book('other')} and code = 12;
+      update book set fee_cr = 0 where account_id = ${book('other')};`,
+    also: ['every book balances: debits equal credits'],
+  },
+  {
+    check: 'a paid sale has posted its amount and its fee, once and exactly',
+    what: 'a fee that changed after the payment',
+    sql: `update sale set fee_cents = fee_cents - 1 where id = ${paidSale}`,
+  },
+  {
+    check: 'a paid sale has posted its amount and its fee, once and exactly',
+    what: 'an amount that changed after the payment',
+    sql: `update sale set amount_cents = amount_cents + 1 where id = ${paidSale}`,
+  },
+  {
+    check: 'no line belongs to a sale that is not paid',
+    what: 'a fee for nothing',
+    sql: strayLine(12),
+  },
+  {
+    check: 'one end-to-end id pays at most one sale',
+    what: 'one payment for two sales',
+    sql: `update inbox set rail = 'elsewhere', rail_id = (select min(end_to_end) from sale) where outcome_id =
+        (select id from sale where state = 'PAID' order by end_to_end desc limit 1);
+      update sale set end_to_end = (select min(end_to_end) from sale) where id =
+        (select id from sale where state = 'PAID' order by end_to_end desc limit 1);`,
+  },
+  {
+    check: 'the counts of sales by hour and state are right',
+    what: 'a pending sale too many',
+    sql: `update sale_hour set pending = pending + 1 where account_id = ${book('account')}`,
+  },
+  {
+    check: 'the counts of sales by hour and state are right',
+    what: 'an hour that was lost',
+    sql: `update sale_hour set pending = 0, paid = 0, cancelled = 0 where account_id = ${book('other')}`,
+  },
+  {
+    check: 'the counts of payments by hour are right',
+    what: 'a payment too many',
+    sql: `update sale_hour set processed = processed + 1 where account_id = ${book('other')}`,
+  },
+  {
+    check: 'a sale was made when its id says',
+    what: 'a sale a millisecond older than its id',
+    sql: `update sale set created_at = created_at + interval '1 millisecond' where id = ${paidSale}`,
+  },
+  {
+    check: 'what a book holds for reversals is the sum of the pending ones',
+    what: 'a reversal that ended without a line',
+    sql: `update reversal set state = 'CANCELLED' where account_id = 1`,
+  },
+  {
+    check: 'every reversal was posted once and exactly',
+    what: 'a line of another reversal',
+    sql: `update transfer set source_id = ${nowhere} where code = 40 and account_id = 1`,
+  },
+  {
+    check: 'every payment the rail reported paid a sale or became a reversal',
+    what: 'a report without an effect',
+    sql: `insert into inbox (rail, kind, rail_id, content_hash, account_id, outcome, outcome_id, settled_at, received_at)
+      values ('sandbox', 'payment', 'E1', '', 1, 'APPLIED', ${nowhere}, '2026-11-16', '2026-11-16')`,
+  },
+  {
+    check: 'every paid sale and every reversal was reported by the rail',
+    what: 'a reversal that nobody reported',
+    sql: `update inbox set amount_cents = amount_cents + (select amount_cents from reversal r where r.reason = 'ALREADY_PAID')
+        where outcome_id = (select id from reversal where reason = 'SALE_NOT_PENDING');
+      delete from inbox where outcome_id = (select id from reversal where reason = 'ALREADY_PAID');`,
+  },
+  {
+    check: 'every paid sale and every reversal was reported by the rail',
+    what: 'a paid sale that nobody reported',
+    sql: `delete from inbox where outcome_id = ${paidSale}`,
+    also: ['the books hold what came in: clearing equals the payments reported'],
+  },
+  {
+    check: 'the books hold what came in: clearing equals the payments reported',
+    what: 'a cent more than was reported',
+    sql: `update inbox set amount_cents = amount_cents - 1 where account_id = 1`,
+  },
+]
+
+describe('the audit', () => {
+  test('finds nothing wrong with books that are right, and says so rule by rule', async () => {
+    const said: string[] = []
+    const right = await inCopy(() => audit(copy, (line) => said.push(line)))
+    expect(right).toBe(true)
+    expect(said.filter((line) => line.startsWith('  holds ')).length).toBe(said.length - 1)
+    expect(said.at(-1)).toMatch(/^\nThe books are right: \d+ rules hold\.$/)
+  })
+
+  test.each(corruptions)('finds $what: $check', async ({ check, sql, also = [] }) => {
+    const broken = await inCopy(async (ask) => {
+      await ask(sql)
+      return brokenIn()
+    })
+    expect(broken.sort()).toEqual([check, ...also].sort())
+  })
+
+  test('has a corruption here for each of its rules', async () => {
+    const names: string[] = []
+    await inCopy(() => findViolations(copy, ({ name }) => names.push(name)))
+    expect([...new Set(corruptions.map(({ check }) => check))].sort()).toEqual(names.sort())
+  })
+
+  test('counts every broken row, shows ten of them, and says which rules are broken', async () => {
+    const said: string[] = []
+    const [right, violations] = await inCopy(async (ask) => {
+      await ask(`insert into inbox (rail, kind, rail_id, content_hash, account_id, outcome, outcome_id, settled_at, received_at)
+        select 'sandbox', 'payment', 'E' || n, '', 1, 'APPLIED', ${nowhere}, '2026-11-16', '2026-11-16' from generate_series(1, 25) n`)
+      return [await audit(copy, (line) => said.push(line)), await findViolations(copy)] as const
+    })
+    expect(right).toBe(false)
+    expect(violations).toMatchObject([{ count: 25 }])
+    expect(violations[0]!.examples).toHaveLength(10)
+    expect(said).toContain('  BROKEN  every payment the rail reported paid a sale or became a reversal (25)')
+    expect(said.at(-1)).toBe('\n1 rules are broken.')
+  })
+})

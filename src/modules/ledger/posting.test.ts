@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest'
+import { cents } from '../../kernel/cents.ts'
+import { postingsForReversal } from '../refund/index.ts'
+import { postingsForPaidSale } from '../sale/index.ts'
+import { bookAccounts, ruleOf, transferRules } from './chart.ts'
+import { type Posting, postingColumns } from './posting.ts'
+
+const printRules = () =>
+  Object.entries(transferRules)
+    .map(([kind, { code, from, to, type }]) => `${code} ${kind}: ${from} → ${to} (${type ?? 'no statement line'})`)
+    .join('\n')
+
+const printPostings = (postings: readonly Posting[]) =>
+  postings
+    .map(({ kind, leg, amount }) => {
+      const { code, from, to } = transferRules[kind]
+      return `${code}.${leg} ${from} → ${to} ${amount}`
+    })
+    .join('\n')
+
+describe('the chart of accounts', () => {
+  test('is the one of the design', () => {
+    expect(
+      Object.entries(bookAccounts)
+        .map(([name, code]) => `${code} ${name}`)
+        .join('\n'),
+    ).toBe(
+      [
+        '1 clearing',
+        '2 available',
+        '4 refund_due',
+        '5 fee',
+        '6 payout_due',
+        '7 reversal_due',
+        '8 transit',
+        '9 receivable',
+        '10 adjust',
+      ].join('\n'),
+    )
+  })
+})
+
+describe('posting rules', () => {
+  test('are the table of the design', () => {
+    expect(printRules()).toBe(
+      [
+        '10 salePaid: clearing → available (SALE)',
+        '12 saleFee: available → fee (FEE)',
+        '40 reversalHeld: clearing → reversal_due (no statement line)',
+      ].join('\n'),
+    )
+  })
+
+  test('each has its own code, two accounts, and a statement type exactly when it touches available', () => {
+    const rules = Object.values(transferRules)
+    expect(new Set(rules.map(({ code }) => code)).size).toBe(rules.length)
+    for (const rule of rules) {
+      expect(rule.from).not.toBe(rule.to)
+      const touches = ([rule.from, rule.to] as string[]).includes('available')
+      expect([rule.code, rule.type !== null]).toEqual([rule.code, touches])
+      expect(ruleOf(rule.code)).toBe(rule)
+    }
+    expect(ruleOf(999)).toBeUndefined()
+  })
+
+  test('a paid sale: the whole amount to the merchant, then its fee', () => {
+    expect(printPostings(postingsForPaidSale({ amount: cents(10_000), fee: cents(99) }))).toBe(
+      ['10.0 clearing → available 10000', '12.0 available → fee 99'].join('\n'),
+    )
+  })
+
+  test('money to give back never touches available', () => {
+    expect(printPostings(postingsForReversal(cents(10_000)))).toBe('40.0 clearing → reversal_due 10000')
+  })
+})
+
+describe('the columns of a batch', () => {
+  test('name the item (counted from 1), the accounts by number, and leave out lines of nothing', () => {
+    expect(
+      postingColumns([
+        postingsForPaidSale({ amount: cents(500), fee: cents(5) }),
+        postingsForPaidSale({ amount: cents(700), fee: cents(0) }),
+        [],
+        postingsForReversal(cents(900)),
+      ]),
+    ).toEqual({
+      ord: [1, 1, 2, 4],
+      code: [10, 12, 10, 40],
+      leg: [0, 0, 0, 0],
+      debit: [1, 2, 1, 1],
+      credit: [2, 5, 2, 7],
+      amount: [500, 5, 700, 900],
+    })
+  })
+
+  test('of no item are empty', () => {
+    expect(postingColumns([]).ord).toEqual([])
+  })
+})

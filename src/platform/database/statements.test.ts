@@ -1,0 +1,138 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
+import { createDatabase, dropDatabase, placeOf } from '../../../test/harness/test-server.ts'
+import { clientConfig } from './database.ts'
+
+const registered = vi.hoisted(() => [] as { name: string; text: string }[])
+// Every statement of the service is made when its module is loaded, so loading the service lists them all.
+vi.mock('./database.ts', async (original) => {
+  const actual = await original<typeof import('./database.ts')>()
+  const statement: typeof actual.statement = (name, text) => {
+    registered.push({ name, text })
+    return actual.statement(name, text)
+  }
+  return { ...actual, statement }
+})
+await import('../../service.ts')
+
+const server = inject('server')
+const name = `quitado_statements_${process.pid}`
+let client: pg.Client
+
+const ROWS = 20_000
+
+/** Twenty thousand sales, paid, of forty accounts over four weeks. */
+const filling = `
+  insert into sale (account_id, id, number, amount_cents, fee_cents, created_at, expires_at, paid_at, state, end_to_end, reference_code, shopper)
+  select 1000 + n % 40, (lpad(to_hex(1794000000000 + n * 120000), 12, '0') || '70008000' || lpad(to_hex(n), 12, '0'))::uuid, n, 100 + n % 977, 1,
+    to_timestamp(1794000000 + n * 120), to_timestamp(1794086400 + n * 120), to_timestamp(1794000060 + n * 120), 'PAID', 'E' || n, 'order ' || n, '{}'
+  from generate_series(1, ${ROWS}::bigint) n;
+  insert into transfer (account_id, source_id, code, leg, book_seq, debit, credit, amount_cents, available_after_cents, event_at, posted_at)
+  select account_id, id, code, 0, row_number() over (partition by account_id order by id, code), code, 2, 1, 1, paid_at, paid_at
+  from sale, unnest(array[10, 12]) code;
+  insert into inbox (rail, kind, rail_id, content_hash, account_id, outcome, outcome_id, amount_cents, settled_at, received_at)
+  select 'sandbox', 'payment', end_to_end, '', account_id, 'APPLIED', id, amount_cents, paid_at, paid_at from sale;
+  insert into reversal (account_id, id, number, sale_id, end_to_end, amount_cents, reason, created_at)
+  select account_id, id, number, id, end_to_end, 1, 'ALREADY_PAID', paid_at from sale;
+  insert into sale_hour select account_id, floor(extract(epoch from created_at) / 3600)::integer, 0, count(*), 0, count(*) from sale group by 1, 2;
+  insert into book_hour select account_id, floor(extract(epoch from event_at) / 3600)::integer, count(*), min(book_seq), max(book_seq) from transfer group by 1, 2;
+  insert into book (account_id) select distinct account_id from sale;
+  insert into idempotency_key (account_id, key, request_hash, created_at) select account_id, 'key ' || number, '', created_at from sale;
+  insert into sale_reference select account_id, reference_code, id from sale;
+  insert into account (id, uuid, kind, status, name, city, created_at, pix_fee_share, pix_fee_fixed_cents)
+  select 100000 + number, id, 'MERCHANT', 'ACTIVE', '', '', created_at, 0, 0 from sale;
+  insert into credential (api_key, account_id, token_hash, token_sealed, rotated_at) select uuid, id, '', '', created_at from account;
+  insert into book (account_id) select id from account where id > 1;
+  analyze;`
+
+beforeAll(async () => {
+  await createDatabase(server, name, server.template)
+  client = new pg.Client(clientConfig(placeOf(server, name)))
+  await client.connect()
+  await client.query(filling)
+  // What a connection uses after its first few calls: one plan for every set of values.
+  await client.query('set plan_cache_mode = force_generic_plan')
+})
+afterAll(async () => {
+  await client.end()
+  await dropDatabase(server, name)
+})
+
+const named = registered.filter((statement) => statement.name !== '')
+const preparable = named.filter(({ text }) => /^\s*(with|select|insert|update|delete)\b/i.test(text))
+const textOf = (wanted: string) => named.find((statement) => statement.name === wanted)!.text
+const quoted = (wanted: string) => pg.escapeIdentifier(`test ${wanted}`)
+
+async function prepared<Value>(wanted: string, work: () => Promise<Value>): Promise<Value> {
+  await client.query(`prepare ${quoted(wanted)} as ${textOf(wanted)}`)
+  const value = await work()
+  await client.query(`deallocate ${quoted(wanted)}`)
+  return value
+}
+
+async function planOf(wanted: string): Promise<string> {
+  const parameters = Math.max(0, ...[...textOf(wanted).matchAll(/\$(\d+)/g)].map(([, at]) => Number(at)))
+  const nulls = Array(parameters).fill('null').join(', ')
+  const explain = `explain (costs off) execute ${quoted(wanted)}${nulls && `(${nulls})`}`
+  const { rows } = await prepared(wanted, () => client.query(explain))
+  return rows.map((row) => row['QUERY PLAN']).join('\n')
+}
+
+/** `Seq Scan on sale s` is `sale`; scans of our own CTEs are named otherwise. */
+const scannedWhole = (plan: string) => [...plan.matchAll(/Seq Scan on (\w+)/g)].map(([, table]) => table!)
+const indexesOf = (plan: string) => [
+  ...new Set([...plan.matchAll(/Index (?:Only )?Scan (?:Backward )?(?:using|on) (\w+)/g)].map(([, index]) => index!)),
+]
+
+describe('every statement of the service', () => {
+  test('has a name of its own, short enough for PostgreSQL', () => {
+    expect(new Set(named.map((statement) => statement.name)).size).toBe(named.length)
+    expect(named.filter((statement) => statement.name.length > 63)).toEqual([])
+    expect(named.length).toBeGreaterThan(50)
+  })
+
+  test('is understood by the migrated schema', async () => {
+    for (const statement of preparable) {
+      const refusal = await prepared(statement.name, async () => undefined).catch((error: Error) => error.message)
+      expect([statement.name, refusal]).toEqual([statement.name, undefined])
+    }
+    expect(named.filter((statement) => !preparable.includes(statement)).map((statement) => statement.name)).toEqual([
+      'lock_wait_one_second',
+    ])
+  })
+})
+
+describe('the plan of a hot statement goes by an index', () => {
+  test.each([
+    ['credential_find', ['account_pkey', 'credential_pkey']],
+    ['account_terms', ['account_pkey']],
+    ['book_balance', ['book_pkey']],
+    ['inbox_find', ['inbox_pkey']],
+    ['sale_find', ['sale_pkey']],
+    ['sale_lock', ['sale_pkey']],
+    ['sale_move_PENDING_CANCELLED', ['sale_hour_pkey', 'sale_pkey']],
+    ['sale_move_CANCELLED_PENDING', ['sale_hour_pkey', 'sale_pkey']],
+    ['sale_find_payable', ['sale_pkey']],
+    ['sale_insert_batch', ['idempotency_key_pkey', 'sale_reference_pkey']],
+    ['door_apply_batch', ['book_pkey', 'sale_pkey']],
+    ['sale_page_ALL', ['sale_pkey']],
+    ['sale_page_PAID', ['sale_pkey']],
+    ['sale_page_PENDING', ['sale_pkey']],
+    ['sale_page_CANCELLED', ['sale_pkey']],
+    ['sale_window_ALL', ['sale_hour_pkey']],
+    ['sale_window_PROCESSED', ['sale_hour_pkey']],
+    ['statement_window', ['book_hour_pkey']],
+    ['statement_lines', ['book_hour_pkey', 'transfer_account_id_book_seq_key']],
+    ['transfer_sources', ['book_hour_pkey', 'transfer_account_id_book_seq_key']],
+    ['sale_expire_sweep', ['sale_by_expiry', 'sale_hour_pkey', 'sale_pkey']],
+    ['sale_expire_one', ['sale_hour_pkey', 'sale_pkey']],
+    ['sale_due_of_account', ['sale_hour_pkey', 'sale_pkey']],
+    ['reversal_find', ['reversal_pkey']],
+    ['idempotency_find', ['idempotency_key_pkey']],
+    ['inbox_find_payer', ['inbox_pkey']],
+  ])('%s', async (wanted, indexes) => {
+    const plan = await planOf(wanted)
+    expect(scannedWhole(plan), plan).toEqual([])
+    expect(indexesOf(plan).sort(), plan).toEqual(indexes)
+  })
+})

@@ -1,0 +1,83 @@
+import { pino } from 'pino'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Instant } from '../kernel/calendar.ts'
+import type { SweepContext } from './sweeps.ts'
+import { startWorker } from './worker.ts'
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
+afterEach(() => void vi.useRealTimers())
+
+/** A database whose statements wait for the test; only their names matter here. */
+function heldDatabase() {
+  const asked: string[] = []
+  const waiting: { answer(): void; fail(): void }[] = []
+  const query = ({ name }: { name: string }) => {
+    asked.push(name)
+    return new Promise((resolve, reject) =>
+      waiting.push({ answer: () => resolve([]), fail: () => reject(new Error('the database is away')) }),
+    )
+  }
+  const logged: Record<string, unknown>[] = []
+  const logger = pino({ level: 'info' }, { write: (line: string) => void logged.push(JSON.parse(line)) })
+  const context = { db: { query }, clock: { now: () => 0 as Instant }, onExpired: () => {} } as unknown as SweepContext
+  return { asked, waiting, logged, worker: startWorker(context, logger) }
+}
+
+const SECOND = 1_000
+const TEN_MINUTES = 600_000
+const microtasks = () => new Promise((resolve) => setImmediate(resolve))
+
+describe('the worker', () => {
+  test('looks for expired sales every second, and for old keys every ten minutes', async () => {
+    const { asked, waiting, worker } = heldDatabase()
+    expect(asked).toEqual([])
+    vi.advanceTimersByTime(SECOND - 1)
+    expect(asked).toEqual([])
+    vi.advanceTimersByTime(1)
+    expect(asked).toEqual(['sale_expiry_watermark'])
+    vi.advanceTimersByTime(TEN_MINUTES - SECOND)
+    expect(asked).toEqual(['sale_expiry_watermark', 'idempotency_prune'])
+    for (const { fail } of waiting) fail()
+    await worker.stop()
+  })
+
+  test('never runs a job twice at once, however long a turn takes', async () => {
+    const { asked, waiting, worker } = heldDatabase()
+    vi.advanceTimersByTime(60 * SECOND)
+    expect(asked).toEqual(['sale_expiry_watermark'])
+    waiting[0]!.fail()
+    await microtasks()
+    vi.advanceTimersByTime(SECOND)
+    expect(asked).toEqual(['sale_expiry_watermark', 'sale_expiry_watermark'])
+    waiting[1]!.fail()
+    await worker.stop()
+  })
+
+  test('logs a failure and tries again at the next turn', async () => {
+    const { asked, waiting, logged, worker } = heldDatabase()
+    vi.advanceTimersByTime(SECOND)
+    waiting[0]!.fail()
+    await microtasks()
+    expect(logged).toMatchObject([{ level: 40, job: 'expire sales', err: { message: 'the database is away' } }])
+    vi.advanceTimersByTime(SECOND)
+    expect(asked).toHaveLength(2)
+    waiting[1]!.fail()
+    await worker.stop()
+  })
+
+  test('stop waits for the turn that runs, starts no other, and what breaks by then is no news', async () => {
+    const { asked, waiting, logged, worker } = heldDatabase()
+    vi.advanceTimersByTime(SECOND)
+    let stopped = false
+    const stopping = worker.stop().then(() => {
+      stopped = true
+    })
+    await microtasks()
+    expect(stopped).toBe(false)
+    waiting[0]!.fail()
+    await stopping
+    vi.advanceTimersByTime(TEN_MINUTES)
+    expect(asked).toHaveLength(1)
+    expect(logged).toEqual([])
+  })
+})
