@@ -76,11 +76,12 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const batches = { ...defaultBatches, ...options.batches }
   const observeBatch = (batch: string) => (size: number) => metrics.batchSize.observe({ batch }, size)
 
+  const creation = { db, clock, ids, numbers, rail }
   const creations: Batcher<CreateSale, CreateSaleOutcome> = createBatcher({
     name: 'checkout',
     ...batches,
     separate: ({ requestKey }) => (requestKey ? `${requestKey.accountId} ${requestKey.key}` : undefined),
-    run: (items) => createSales({ db, clock, ids, numbers, rail }, items),
+    run: (items) => createSales(creation, items),
     onBatch: observeBatch('checkout'),
   })
   const alarm = (message: string, details: Record<string, unknown>) => {
@@ -129,7 +130,12 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       await root.register(async (merchant) => {
         merchant.addHook('onRequest', accountCredentials(authenticator, createRateLimiter(clock, config.processes)))
         await merchant.register(
-          checkoutRoutes({ ...pix, creations, parser: createCheckoutParser(config.env === 'production') }),
+          checkoutRoutes({
+            ...pix,
+            creations,
+            createIn: (tx, items) => createSales({ ...creation, db: tx }, items),
+            parser: createCheckoutParser(config.env === 'production'),
+          }),
         )
         await merchant.register(saleRoutes({ ...pix, findPayer: (endToEnd) => findPayer(db, rail.name, endToEnd) }))
         await merchant.register(ledgerRoutes({ db, accountTime }))

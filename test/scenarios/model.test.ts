@@ -11,6 +11,7 @@ const it = testService()
 const SEED = 20_261_116
 const RUNS = 75
 const COMMANDS_MAX = 100
+const TIMEOUT = { timeout: 240_000 }
 
 // ---- The model: what the specification says, in a few lines ----
 
@@ -83,9 +84,10 @@ function misfit(sale: ModelSale, amount: number, settledAt: number): Reason | nu
 
 type Real = { readonly account: TestAccount; executed: number }
 type Command = fc.AsyncCommand<Model, Real>
+type Run = (model: Model, real: Real) => Promise<unknown>
 type Act = (model: Model, sale: ModelSale, more: number, real: Real) => Promise<unknown>
 
-const command = (print: string, check: (model: Readonly<Model>) => boolean, run: Command['run']): Command => ({
+const command = (print: string, check: (model: Readonly<Model>) => boolean, run: Run): Command => ({
   check,
   async run(model, real) {
     real.executed += 1
@@ -249,7 +251,7 @@ async function compare(model: Model, account: TestAccount): Promise<void> {
 }
 
 describe('the service against a model of it', () => {
-  test('thousands of random commands: every answer and all the money are as the model says', async () => {
+  test('thousands of random commands: every answer and all the money are as the model says', TIMEOUT, async () => {
     let executed = 0
     await fc.assert(
       fc.asyncProperty(fc.commands(commands, { maxCommands: COMMANDS_MAX, size: 'max' }), async (list) => {

@@ -1,9 +1,10 @@
+import fc from 'fast-check'
 import pg from 'pg'
 import { describe, expect, test, vi } from 'vitest'
 import { Overloaded, Unavailable } from '../../src/platform/batcher.ts'
 import { clientConfig } from '../../src/platform/database/database.ts'
 import { deadlocksBetweenTwo, loseConnection, onStatement } from '../harness/faulty-database.ts'
-import { checkoutBody, pay, situationOf, type TestAccount, type TestSale } from '../harness/given.ts'
+import { pay, situationOf, type TestAccount, type TestSale } from '../harness/given.ts'
 import { newEndToEnd, railPayment } from '../harness/rail-payment.ts'
 import { startTestService, testService } from '../harness/test-service.ts'
 
@@ -149,58 +150,61 @@ describe('an array with everything in it', () => {
   })
 })
 
-describe('two processes that hear the same news', () => {
-  async function news(accounts: number) {
-    const owners = await Promise.all(Array.from({ length: accounts }, () => it.given.account()))
-    return Promise.all(owners.map((account) => it.given.sale(account)))
-  }
-  const twice = <Item>(items: Item[]) => [items, [...items].reverse()] as const
+describe('two processes that hear of the same sales at once', () => {
+  const ROUNDS = 20
+  const salesOf = (accounts: readonly TestAccount[]) => Promise.all(accounts.map((account) => it.given.sale(account)))
+  const accounts = (count: number) => Promise.all(Array.from({ length: count }, () => it.given.account()))
+  /** Orders of so many things, always the same ones. */
+  const orders = (count: number) =>
+    fc.sample(fc.shuffledSubarray([...Array(count).keys()], { minLength: count }), { numRuns: 4 * ROUNDS, seed: 7 })
+  const outcomesOf = (outcomes: readonly { outcome: string }[][]) => outcomes.flat().map(({ outcome }) => outcome)
+  const times = (count: number, outcome: string) => Array<string>(count).fill(outcome)
 
-  test('in opposite orders, wrong amounts only: no deadlock, one reversal each', async () => {
-    const sales = await news(10)
+  test('in any order, all to be reversed: no deadlock, one reversal for each report', async () => {
+    const sales = await salesOf(await accounts(12))
+    const order = orders(12)
     const deadlocks = await deadlocksBetweenTwo(it, async ([one, other]) => {
-      for (let round = 0; round < 12; round += 1) {
-        const [forth, back] = twice(sales.map((sale) => railPayment(it.clock, sale, { amount: 1 })))
-        const outcomes = await Promise.all([one.door.apply(forth), other.door.apply(back)])
-        const made = outcomes.flat().map(({ outcome }) => outcome)
-        expect(made.sort()).toEqual([...Array(10).fill('duplicate'), ...Array(10).fill('reversed')])
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const news = () => order.pop()!.map((at) => railPayment(it.clock, sales[at]!, { amount: 1 }))
+        const doors = [one.door, other.door, one.door, other.door]
+        const outcomes = await Promise.all(doors.map((door) => door.apply(news())))
+        expect(outcomesOf(outcomes)).toEqual(times(48, 'reversed'))
       }
     })
     expect(deadlocks).toBe(0)
   })
 
-  test('one reversing while the other pays the same sales: no deadlock, each sale paid once', async () => {
-    const accounts = await Promise.all(Array.from({ length: 8 }, () => it.given.account()))
+  test('some paying, some to be reversed: no deadlock, each sale is paid once', async () => {
+    const owners = await accounts(8)
+    const rounds: TestSale[][] = []
+    for (let round = 0; round < ROUNDS; round += 1) rounds.push(await salesOf(owners))
+    const order = orders(8)
     const deadlocks = await deadlocksBetweenTwo(it, async ([one, other]) => {
-      for (let round = 0; round < 8; round += 1) {
-        const sales = await Promise.all(
-          accounts.map(async ({ apiKey, apiToken }) => {
-            const api = one.api.as({ 'x-api-key': apiKey, 'x-api-token': apiToken })
-            const { response } = (await api.post('/v1.1/checkout/transparent', checkoutBody())).body
-            return { amount: 100, txid: /\/qr\/(\w+)\.png$/.exec(response.instructions.qrCode.url)![1]! } as TestSale
-          }),
-        )
-        const [wrong] = twice(sales.map((sale) => railPayment(it.clock, sale, { amount: 1 })))
-        const [, right] = twice(sales.map((sale) => railPayment(it.clock, sale)))
-        const [reversed, paid] = await Promise.all([one.door.apply(wrong), other.door.apply(right)])
-        expect(new Set(reversed.map(({ outcome }) => outcome))).toEqual(new Set(['reversed']))
-        expect(new Set(paid.map(({ outcome }) => outcome))).toEqual(new Set(['applied']))
+      for (const sales of rounds) {
+        const news = (amount: number) => order.pop()!.map((at) => railPayment(it.clock, sales[at]!, { amount }))
+        const doors = [
+          [one.door, 1],
+          [other.door, 10_000],
+          [one.door, 10_000],
+          [other.door, 1],
+        ] as const
+        const outcomes = outcomesOf(await Promise.all(doors.map(([door, amount]) => door.apply(news(amount)))))
+        expect(outcomes.sort()).toEqual([...times(8, 'applied'), ...times(24, 'reversed')])
       }
     })
     expect(deadlocks).toBe(0)
   })
 
-  test('one rail id for two charges, in opposite orders: no deadlock, one is booked, one set aside', async () => {
+  test('one rail id for two charges of two accounts: no deadlock, one is booked, one set aside', async () => {
+    const [mine, yours] = [await salesOf(await accounts(6)), await salesOf(await accounts(6))]
+    const order = orders(6)
     const deadlocks = await deadlocksBetweenTwo(it, async ([one, other]) => {
-      for (let round = 0; round < 12; round += 1) {
-        const [ids] = twice(Array.from({ length: 6 }, newEndToEnd))
-        const events = (charge: string) =>
-          ids.map((endToEnd) => railPayment(it.clock, { txid: `${charge} ${endToEnd}`, amount: 1 }, { endToEnd }))
-        const [forth] = twice(events('one'))
-        const [, back] = twice(events('other'))
-        const outcomes = await Promise.all([one.door.apply(forth), other.door.apply(back)])
-        const made = outcomes.flat().map(({ outcome }) => outcome)
-        expect(made.sort()).toEqual([...Array(6).fill('conflict'), ...Array(6).fill('reversed')])
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const ids = mine.map(newEndToEnd)
+        const news = (sales: TestSale[]) =>
+          order.pop()!.map((at) => railPayment(it.clock, sales[at]!, { amount: 1, endToEnd: ids[at]! }))
+        const outcomes = await Promise.all([one.door.apply(news(mine)), other.door.apply(news(yours))])
+        expect(outcomesOf(outcomes).sort()).toEqual([...times(6, 'conflict'), ...times(6, 'reversed')])
       }
     })
     expect(deadlocks).toBe(0)

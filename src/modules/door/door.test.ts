@@ -5,11 +5,12 @@ import { newEndToEnd, railPayment } from '../../../test/harness/rail-payment.ts'
 import { testService } from '../../../test/harness/test-service.ts'
 import { HOUR_MS, plusMs } from '../../kernel/calendar.ts'
 import type { PaymentReceived } from '../../rail/rail.ts'
+import type { Service } from '../../service.ts'
 
 const it = testService()
 let other: Awaited<ReturnType<typeof anotherService>>
 beforeAll(async () => {
-  other = await anotherService(it)
+  other = await anotherService(it, { lanes: 1 })
 })
 afterAll(() => other.close())
 
@@ -21,8 +22,8 @@ const void_ = (account: TestAccount, sale: TestSale) => account.api.put(`/v1.1/t
 const balanceOf = async (account: TestAccount) => (await account.api.get('/v1.1/balance')).body.balance
 
 /** Batches that went through the door, and how many events were in them. */
-async function doorBatches() {
-  const { values } = await it.service.metrics.batchSize.get()
+async function doorBatches({ metrics }: Pick<Service, 'metrics'> = it.service) {
+  const { values } = await metrics.batchSize.get()
   const of = (name: string) =>
     values.find(
       ({ metricName, labels }) => metricName === `quitado_batch_items_${name}` && labels['batch' as never] === 'door',
@@ -181,6 +182,13 @@ describe('an array of events', () => {
     const reversals = await it.rows('select reason from reversal where sale_id = $1', [sale.uuid])
     expect(reversals).toEqual([{ reason: 'ALREADY_PAID' }])
     expect(await balanceOf(account)).toBe(99.01)
+  })
+
+  test('with two payments of one sale: the second is decided when the first is done, not beside it', async () => {
+    const sale = await it.given.sale(await it.given.account())
+    const before = await doorBatches(other)
+    await other.door.apply([railPayment(it.clock, sale), railPayment(it.clock, sale)])
+    expect(await doorBatches(other)).toEqual({ batches: before.batches + 2, events: before.events + 2 })
   })
 
   test('may be empty', async () => expect(await apply()).toEqual([]))

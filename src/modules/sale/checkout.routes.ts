@@ -3,13 +3,14 @@ import { type SaleId, uuidFromWire } from '../../kernel/ids.ts'
 import { integer, objectSchema, readFields } from '../../kernel/reader.ts'
 import type { Txid } from '../../kernel/txid.ts'
 import type { Batcher } from '../../platform/batcher.ts'
+import type { Transaction } from '../../platform/database/database.ts'
 import { jsonBody } from '../../platform/http/body.ts'
 import { type CommandContext, keepRefusal, replay, requestKeyOf, runCommand } from '../../platform/http/idempotently.ts'
 import { RequestInvalid, RequestUnusable, unwrap } from '../../platform/http/refusals.ts'
 import { findKey, type RequestKey } from '../../platform/idempotency/idempotency.store.ts'
 import type { OpenedCharge, Rail } from '../../rail/rail.ts'
 import type { CheckoutParser } from './checkout.ts'
-import { type CreateSale, type CreateSaleOutcome, chargeOf } from './create-sales.ts'
+import { type CreateSale, type CreateSaleOutcome, chargeOf, type createSales } from './create-sales.ts'
 import type { QrImages } from './qr-images.ts'
 import { type RenewSaleRefusal, renewSale } from './renew-sale.ts'
 import { currentTxid, MAX_AGE_MINUTES, type Sale } from './sale.ts'
@@ -19,6 +20,8 @@ export type CheckoutRoutesContext = CommandContext & {
   readonly rail: Rail
   readonly parser: CheckoutParser
   readonly creations: Batcher<CreateSale, CreateSaleOutcome>
+  /** The same, alone and inside a transaction. */
+  readonly createIn: (tx: Transaction, items: readonly CreateSale[]) => ReturnType<typeof createSales>
   readonly images: QrImages
   readonly publicUrl: string
 }
@@ -61,15 +64,17 @@ export function checkoutRoutes(context: CheckoutRoutesContext) {
         const requestKey = requestKeyOf(request)
         const parsed = context.parser.parse(jsonBody(request))
         if (!parsed.ok) return refuseCheckout(context, request, reply, requestKey, parsed.refusal)
-        const outcome = await context.creations.submit({
+        const item: CreateSale = {
           accountId: request.accountId,
           request: parsed.value,
           requestKey,
           render: (sale, charge) =>
             reply.serializeInput(checkoutAnswer(sale, charge, imageOf(request, reply, sale, charge)), '200') as string,
-        })
+        }
+        const outcome = await context.creations.submit(item)
         if (outcome.outcome === 'created') return reply.type('application/json; charset=utf-8').send(outcome.answer)
         if (outcome.outcome === 'refused') return refuseCheckout(context, request, reply, requestKey, outcome.faults)
+        if (outcome.outcome === 'keyBusy') return createAfterOther(context, request, reply, item)
         return replayCheckout(context, reply, requestKey!)
       },
     )
@@ -117,6 +122,24 @@ async function refuseCheckout(
   const invalid = new RequestInvalid(faults, { checkout: true })
   if (requestKey === null) throw invalid
   return keepRefusal(context, request, reply, requestKey, invalid)
+}
+
+/** Waits for the request that holds the key; if that one comes to nothing, this one is the first. */
+function createAfterOther(
+  context: CheckoutRoutesContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  item: CreateSale,
+) {
+  return runCommand(context, request, reply, async (tx) => {
+    const { draft: _decidedBefore, ...again } = item
+    const [outcome] = await context.createIn(tx, [{ ...again, requestKey: null }])
+    if (typeof outcome === 'object' && outcome.outcome === 'created')
+      return { http: 200, body: JSON.parse(outcome.answer) }
+    throw new RequestInvalid(typeof outcome === 'object' && outcome.outcome === 'refused' ? outcome.faults : [], {
+      checkout: true,
+    })
+  })
 }
 
 async function replayCheckout(context: CheckoutRoutesContext, reply: FastifyReply, key: RequestKey) {

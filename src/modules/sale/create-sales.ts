@@ -1,10 +1,16 @@
 import { hourOf, type Instant } from '../../kernel/calendar.ts'
 import type { AccountId, NumberId, SaleId } from '../../kernel/ids.ts'
 import type { Fault } from '../../kernel/reader.ts'
+import { DEFERRED } from '../../platform/batcher.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { type Queryable, statement } from '../../platform/database/database.ts'
 import { plainArray, sqlTime, textArray } from '../../platform/database/sql-values.ts'
-import { keysExpireBefore, type RequestKey, takeKeysCte } from '../../platform/idempotency/idempotency.store.ts'
+import {
+  keysExpireBefore,
+  type RequestKey,
+  takeKeysCte,
+  tryKeyLock,
+} from '../../platform/idempotency/idempotency.store.ts'
 import type { NumberBlocks } from '../../platform/number-blocks.ts'
 import type { RandomIds } from '../../platform/random-ids.ts'
 import type { ChargeToOpen, OpenedCharge, Rail } from '../../rail/rail.ts'
@@ -27,6 +33,8 @@ export type CreateSaleOutcome =
   | { readonly outcome: 'refused'; readonly faults: readonly Fault[] }
   /** The key is another request's, or this one's from before. */
   | { readonly outcome: 'keyTaken' }
+  /** Another request with the key is under way: a batch does not wait for it. */
+  | { readonly outcome: 'keyBusy' }
 
 type Draft =
   | { readonly sale: Sale; readonly account: AccountTerms; answer: string }
@@ -44,7 +52,7 @@ export type CreateSalesContext = {
 export async function createSales(
   context: CreateSalesContext,
   items: readonly CreateSale[],
-): Promise<CreateSaleOutcome[]> {
+): Promise<(CreateSaleOutcome | typeof DEFERRED)[]> {
   const now = context.clock.now()
   await draftAll(context, items, now)
   const good = items.filter((item) => item.draft !== undefined && 'sale' in item.draft)
@@ -58,9 +66,10 @@ export async function createSales(
   })
 }
 
-function outcomeOf(outcome: InsertOutcome, answer: string): CreateSaleOutcome {
+function outcomeOf(outcome: InsertOutcome, answer: string): CreateSaleOutcome | typeof DEFERRED {
   if (outcome === 'created') return { outcome, answer }
-  return outcome === 'keyTaken' ? { outcome } : { outcome: 'refused', faults: [duplicatedReference] }
+  if (outcome === 'later') return DEFERRED
+  return outcome === 'referenceTaken' ? { outcome: 'refused', faults: [duplicatedReference] } : { outcome }
 }
 
 async function draftAll({ db, ids, numbers, rail }: CreateSalesContext, items: readonly CreateSale[], now: Instant) {
@@ -120,24 +129,26 @@ export const chargeOf = (sale: Sale, account: Pick<AccountTerms, 'name' | 'city'
   merchantCity: account.city,
 })
 
-type InsertOutcome = 'created' | 'keyTaken' | 'referenceTaken'
+type InsertOutcome = 'created' | 'keyTaken' | 'keyBusy' | 'referenceTaken' | 'later'
 
 // A reference that is free by this statement's snapshot is inserted plainly: when two batches race for one, the later
 // one breaks on the key, is sent again, and then sees it taken. So a stored answer never promises a sale that is not.
+// Of two items with one reference the second waits for the next batch: whether the first counts is not known before.
 const insertSalesSql = statement<{ ord: number; outcome: InsertOutcome }>(
   'sale_insert_batch',
   `with input as materialized (
-     select t.*, exists (
+     select t.*, t.unique_reference and exists (
          select 1 from sale_reference r
-         where t.unique_reference and r.account_id = t.account_id and r.reference_code = t.reference_code and r.sale_id <> t.id
-       ) or (t.unique_reference and row_number() over (partition by t.account_id, t.unique_reference, t.reference_code order by t.ord) > 1)
-       as reference_taken
+         where r.account_id = t.account_id and r.reference_code = t.reference_code and r.sale_id <> t.id
+       ) as reference_taken,
+       t.unique_reference and row_number() over (partition by t.account_id, t.reference_code order by t.ord) > 1 as later,
+       case when t.idem_key is null then true else ${tryKeyLock('t.idem_key', 't.account_id')} end as key_free
      from unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::integer[],
        $8::bigint[], $9::text[], $10::boolean[], $11::text[], $12::text[], $13::text[], $14::text[], $15::bytea[], $16::bytea[])
        with ordinality as t(account_id, id, number, amount, fee, created_ms, hour, expires_ms, reference_code, unique_reference,
          callback_url, shopper, extra, idem_key, idem_hash, idem_answer, ord)
    ), free as materialized (
-     select * from input where not reference_taken
+     select * from input where key_free and not later and not reference_taken
    ), keyed as (
      ${takeKeysCte('free', '$17::timestamptz', '$18::timestamptz')}
    ), admitted as materialized (
@@ -165,6 +176,8 @@ const insertSalesSql = statement<{ ord: number; outcome: InsertOutcome }>(
    )
    select i.ord, case
      when exists (select 1 from admitted a where a.ord = i.ord) then 'created'
+     when not i.key_free then 'keyBusy'
+     when i.later then 'later'
      when i.idem_key is not null and (not i.reference_taken or exists (
        select 1 from idempotency_key k where k.account_id = i.account_id and k.key = i.idem_key and k.created_at > $18::timestamptz))
        then 'keyTaken'

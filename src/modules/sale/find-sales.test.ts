@@ -174,6 +174,24 @@ describe('the mode PROCESSED', () => {
   })
 })
 
+describe('the mode PROCESSED after the account’s clock was set back', () => {
+  test('holds each sale once, whatever the size of its pages', async () => {
+    const account = await it.given.account()
+    await account.api.post('/v1.1/sandbox/clock/advance', { hours: 10 })
+    const ahead = await it.given.paidSale(account)
+    await account.api.post('/v1.1/sandbox/clock/reset')
+    const later = []
+    for (let made = 0; made < 2; made += 1) {
+      it.clock.advance(SECOND_MS)
+      later.unshift((await it.given.paidSale(account)).uuid)
+    }
+    for (const size of [1, 2, 3]) {
+      const pages = [1, 2, 3].map((page) => idsOf(account, `?queryMode=PROCESSED&maxPageResults=${size}&page=${page}`))
+      expect((await Promise.all(pages)).flat()).toEqual([ahead.uuid, ...later])
+    }
+  })
+})
+
 describe('the pages of a list', () => {
   test('begin at 1, read 0 as 1, go on in order and end in an empty one', async () => {
     const account = await it.given.account()

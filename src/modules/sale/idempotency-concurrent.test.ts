@@ -4,7 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ApiClient, apiClient, type Reply } from '../../../test/harness/api-client.ts'
 import { checkoutBody, situationOf, type TestAccount } from '../../../test/harness/given.ts'
 import { OPERATOR_TOKEN, testService } from '../../../test/harness/test-service.ts'
+import type { AccountId } from '../../kernel/ids.ts'
 import { statement } from '../../platform/database/database.ts'
+import { claimKey } from '../../platform/idempotency/idempotency.store.ts'
 import { systemRandomIds } from '../../platform/random-ids.ts'
 import { type BatchSettings, createService } from '../../service.ts'
 
@@ -156,6 +158,60 @@ describe('a request whose first one is still running', () => {
     ])
     expect(await situationOf(account, sale)).toBe('PENDING')
     expect((await cancel()).http).toBe(200)
+  })
+
+  test('is a 409 for a checkout too, and the checkouts beside it do not wait', async () => {
+    const [account, neighbour] = [await it.given.account(), await it.given.account()]
+    const [row] = await it.rows<{ id: AccountId }>('select id from account where uuid = $1', [account.id])
+    const first = { accountId: row!.id, key: 'k', requestHash: Buffer.alloc(32) }
+    const order: string[] = []
+    const answers = await it.service.db
+      .inTransaction(async (tx) => {
+        await claimKey(tx, first, it.clock.now())
+        const held = account.api.post(CHECKOUT, checkoutBody(), keyed('k'))
+        const beside = neighbour.api.post(CHECKOUT, checkoutBody(), keyed('k'))
+        void held.then(() => order.push('held'))
+        void beside.then(() => order.push('beside'))
+        throw Object.assign(new Error('rolled back'), { answers: await Promise.all([held, beside]) })
+      })
+      .catch((failed: { answers: Reply[] }) => failed.answers)
+    expect(answers.map(({ http }) => http)).toEqual([409, 200])
+    expect(order).toEqual(['beside', 'held'])
+    expect(await salesOf(account)).toBe(0)
+  })
+
+  test('is made after all when the first one comes to nothing', async () => {
+    const account = await it.given.account()
+    const [row] = await it.rows<{ id: AccountId }>('select id from account where uuid = $1', [account.id])
+    const first = { accountId: row!.id, key: 'k', requestHash: Buffer.alloc(32) }
+    let second: Promise<Reply> | undefined
+    await it.service.db
+      .inTransaction(async (tx) => {
+        await claimKey(tx, first, it.clock.now())
+        second = account.api.post(CHECKOUT, checkoutBody(), keyed('k'))
+        // It waits for this very transaction.
+        await expect.poll(waitsForKey, { interval: 5 }).toBe(true)
+        throw new Error('rolled back')
+      })
+      .catch(() => {})
+    expect((await second!).http).toBe(200)
+    expect(await salesOf(account)).toBe(1)
+  })
+})
+
+const waitsForKey = async (): Promise<boolean> =>
+  (await it.rows("select 1 as one from pg_locks where locktype = 'advisory' and not granted")).length > 0
+
+describe('two references that are one in a batch', () => {
+  test('are no duplicate when the first of them comes to nothing', async () => {
+    const account = await it.given.account({ uniqueReferenceCode: true })
+    await account.api.post(CHECKOUT, checkoutBody(), keyed('used'))
+    const body = checkoutBody()
+    const [reused, fresh] = await Promise.all([
+      account.api.post(CHECKOUT, body, keyed('used')),
+      account.api.post(CHECKOUT, body),
+    ])
+    expect([reused!.http, fresh!.http]).toEqual([422, 200])
   })
 })
 

@@ -83,6 +83,18 @@ describe('a payer pays in the simulator', () => {
     expect(await situationOf(account, two)).toBe('PENDING')
   })
 
+  test('and is kept aside, also when the request carries a key', async () => {
+    const account = await it.given.account()
+    const [one, two] = [await it.given.sale(account), await it.given.sale(account)]
+    const body = { endToEnd: endToEnd('keptaside') }
+    await pay(account, one, body)
+    const options = { headers: { 'idempotency-key': 'kept-aside' } }
+    const path = `/v1.1/sandbox/sim/sale/${two.uuid}/paid`
+    expect((await account.api.post(path, body, options)).http).toBe(400)
+    expect((await account.api.post(path, body, options)).headers['idempotency-replayed']).toBe('true')
+    expect(await it.rows('select 1 as one from inbox_conflict where rail_id = $1', [body.endToEnd])).toHaveLength(1)
+  })
+
   test('another amount goes back and the sale waits on', async () => {
     const account = await it.given.account()
     const sale = await it.given.sale(account, { amount: 50 })

@@ -136,6 +136,9 @@ function newEndToEnd(at: Instant, ispb: string, ids: RandomIds): EndToEndId {
   return `E${ispb}${minute}${ids.alphanumeric(11)}` as EndToEndId
 }
 
+/** One end-to-end id with two contents. */
+class Contradiction extends RequestInvalid {}
+
 /** Speaks to the door, never around it. */
 export function simulatorRoutes(context: SimulatorContext) {
   const { db, clock, ids } = context
@@ -164,7 +167,7 @@ export function simulatorRoutes(context: SimulatorContext) {
 
   async function paidBody(sale: Sale, payment: PaymentReceived, outcome: RailEventOutcome, reader: Queryable) {
     if (outcome.outcome === 'conflict')
-      throw new RequestInvalid([{ field: 'endToEnd', message: 'was reported before with other content' }])
+      throw new Contradiction([{ field: 'endToEnd', message: 'was reported before with other content' }])
     const reversalId =
       outcome.outcome === 'reversed'
         ? outcome.reversalId
@@ -252,12 +255,16 @@ export function simulatorRoutes(context: SimulatorContext) {
         const numbers = await reserveOne(context.doorContext.numbers)
         return untilNotOutrun(() =>
           runCommand(context, request, reply, async (tx) => {
-            const body = await pay(request, tx, async (payment) => {
+            const paid = pay(request, tx, async (payment) => {
               const [outcome] = await applyRailEvents({ ...context.doorContext, numbers, db: tx }, [payment])
               if (typeof outcome !== 'object') throw new Outrun()
               return outcome
             })
-            return { http: 200, body }
+            // A contradiction is refused and yet kept aside, so its transaction must commit.
+            return paid.then(
+              (body) => ({ http: 200, body }),
+              (error) => (error instanceof Contradiction ? request.server.envelopeOf(error) : Promise.reject(error)),
+            )
           }),
         )
       },

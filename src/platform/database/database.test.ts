@@ -1,10 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import fc from 'fast-check'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { createDatabase, dropDatabase, placeOf } from '../../../test/harness/test-server.ts'
 import { instantFromWire } from '../../kernel/calendar.ts'
 import { clientConfig, type Database, openDatabase, statement } from './database.ts'
-import { sqlTime } from './sql-values.ts'
+import { plainArray, sqlTime, textArray } from './sql-values.ts'
 import { troubleOf } from './trouble.ts'
 
 const server = inject('server')
@@ -64,6 +65,22 @@ describe('values', () => {
       expect(read).toEqual([{ at }])
     },
   )
+
+  test('arrays of texts and of plain values arrive as they were sent', async () => {
+    const text = fc.option(
+      fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('null', 'NULL', '', '{}', '"', '\\', 'a,b')),
+    )
+    const sendable = text.filter((value) => value === null || !value.includes('\0'))
+    const plain = fc.option(fc.oneof(fc.maxSafeInteger(), fc.constant(0)))
+    await fc.assert(
+      fc.asyncProperty(fc.array(sendable), fc.array(plain), async (texts, numbers) => {
+        const sent = [textArray(texts), plainArray(numbers)]
+        const [got] = await ask('select $1::text[] as texts, $2::bigint[] as numbers', sent)
+        expect(got).toEqual({ texts, numbers: numbers.map((value) => (value === null ? null : String(value))) })
+      }),
+      { seed: 20_261_116, numRuns: 200 },
+    )
+  })
 
   test('json stays the text it is', async () => {
     expect(await ask(`select '{"b": 1.10, "a":2}'::json as body`)).toEqual([{ body: '{"b": 1.10, "a":2}' }])

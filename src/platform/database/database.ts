@@ -60,8 +60,7 @@ export function openDatabase(connection: Connection, options: DatabaseOptions): 
       let broken: Error | undefined
       try {
         await client.query('begin')
-        const tx = { query: (asked: Statement<unknown>, values?: readonly unknown[]) => run(client, asked, values) }
-        const value = await work(tx as unknown as Transaction)
+        const value = await work(oneAfterAnother(client) as unknown as Transaction)
         await client.query('commit')
         return value
       } catch (error) {
@@ -76,6 +75,21 @@ export function openDatabase(connection: Connection, options: DatabaseOptions): 
     },
     builder: new Kysely({ dialect: new PostgresDialect({ pool }) }),
     close: () => pool.end(),
+  }
+}
+
+/** A connection runs one statement at a time; whoever asks for several at once gets them in turn. */
+function oneAfterAnother(client: pg.PoolClient): Queryable {
+  let last: Promise<unknown> = Promise.resolve()
+  return {
+    query<Row>(asked: Statement<Row>, values?: readonly unknown[]): Promise<Row[]> {
+      const next = last.then(
+        () => run(client, asked, values),
+        () => run(client, asked, values),
+      )
+      last = next
+      return next
+    },
   }
 }
 

@@ -13,7 +13,7 @@ import {
   waitOneSecondForLocks,
 } from '../idempotency/idempotency.store.ts'
 import type { Secrets } from '../secrets.ts'
-import { rawBody } from './body.ts'
+import { jsonBody, rawBody } from './body.ts'
 import { RequestInvalid, RequestRefused, RequestUnusable } from './refusals.ts'
 
 export type CommandContext = { readonly db: Database; readonly clock: Clock; readonly secrets: Secrets }
@@ -49,6 +49,8 @@ export async function runCommand(
   work: (tx: Transaction) => Promise<Answer>,
 ): Promise<FastifyReply> {
   const key = requestKeyOf(request)
+  // What is no JSON is refused before the key is looked at, and is not stored under it.
+  if (request.routeOptions.schema?.body !== undefined) jsonBody(request)
   if (key === null) return send(reply, await context.db.inTransaction(work))
   try {
     return await firstOrStored(context, reply, key, async (tx) => work(tx))

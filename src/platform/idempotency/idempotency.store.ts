@@ -14,8 +14,16 @@ const LIFE_MS = DAY_MS
 export const keysExpireBefore = (now: Instant): Instant => plusMs(now, -LIFE_MS)
 
 /**
- * Takes the keys of a batch together with their finished answers. \`input\` has account_id, idem_key, idem_hash and
- * idem_answer; \`now\` and \`expired\` are parameters. A key that another request holds is waited for and not returned.
+ * A key in use is locked for its transaction, so that a batch can pass over it at once while a lone command waits.
+ * `key` and `account` are SQL expressions.
+ */
+const lockNumber = (key: string, account: string): string => `hashtextextended(${key}, ${account})`
+export const tryKeyLock = (key: string, account: string): string =>
+  `pg_try_advisory_xact_lock(${lockNumber(key, account)})`
+
+/**
+ * Takes the keys of a batch together with their finished answers. `input` has account_id, idem_key, idem_hash and
+ * idem_answer, its keys are locked; `now` and `expired` are parameters. A key that was used is not returned.
  */
 export const takeKeysCte = (input: string, now: string, expired: string): string => `
   insert into idempotency_key as k (account_id, key, request_hash, http_status, answer, created_at)
@@ -25,6 +33,11 @@ export const takeKeysCte = (input: string, now: string, expired: string): string
     answer = excluded.answer, sealed = false, created_at = excluded.created_at
     where k.created_at <= ${expired}
   returning account_id, key`
+
+const waitForKeySql = statement(
+  'idempotency_wait',
+  `select pg_advisory_xact_lock(${lockNumber('$2::text', '$1::bigint')})`,
+)
 
 const claimSql = statement<{ key: string }>(
   'idempotency_claim',
@@ -41,6 +54,7 @@ export async function claimKey(
   { accountId, key, requestHash }: RequestKey,
   now: Instant,
 ): Promise<boolean> {
+  await tx.query(waitForKeySql, [accountId, key])
   return (
     (await tx.query(claimSql, [accountId, key, requestHash, sqlTime(now), sqlTime(keysExpireBefore(now))])).length === 1
   )
