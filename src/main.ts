@@ -1,6 +1,6 @@
 import { audit } from './audit.ts'
 import { ConfigError, readConfig } from './config.ts'
-import { DatabaseTooOld } from './platform/database/migrate.ts'
+import { DatabaseTooOld, migrate } from './platform/database/migrate.ts'
 import { EmbeddedPostgresError } from './platform/postgres-embedded/index.ts'
 import { attachDatabase } from './start/database.ts'
 import { StartFailed } from './start/processes.ts'
@@ -12,8 +12,12 @@ const commands: Readonly<Record<string, () => Promise<void>>> = {
   start: async () => start(readConfig()),
   async migrate() {
     const database = await attachDatabase(readConfig(), say)
-    await database.stop()
-    say('The database is up to date.')
+    try {
+      const applied = await migrate(database.connection)
+      say(applied.length === 0 ? 'The database is up to date.' : `Applied ${applied.join(', ')}.`)
+    } finally {
+      await database.stop()
+    }
   },
   async audit() {
     const database = await attachDatabase(readConfig(), () => {})

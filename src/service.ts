@@ -95,6 +95,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const command = { db, clock, secrets, ids }
   const images = createQrImages()
   const pix = { ...command, rail, images, publicUrl: config.publicUrl }
+  metrics.readQueueDepths(() => queueDepths())
   const queueDepths = () => ({ checkout: creations.depth(), door: door.batcher.depth() })
 
   const app = await createApp({
@@ -112,14 +113,12 @@ export async function createService(options: ServiceOptions): Promise<Service> {
               () => true,
               () => false,
             ),
-          renderMetrics: async () => {
-            for (const [batch, depth] of Object.entries(queueDepths())) metrics.queueDepth.set({ batch }, depth)
-            return options.renderMetrics ? options.renderMetrics() : metrics.registry.metrics()
-          },
+          renderMetrics: options.renderMetrics ?? (() => metrics.registry.metrics()),
         }),
       )
       await root.register(qrImageRoutes(pix))
-      await root.register(registrationRoutes({ ...command, numbers }))
+      // What only a sandbox has does not exist in production.
+      if (config.env === 'sandbox') await root.register(registrationRoutes({ ...command, numbers }))
       await root.register(
         async (operator) => {
           operator.addHook('onRequest', operatorCredentials(options.operatorToken))
@@ -133,13 +132,15 @@ export async function createService(options: ServiceOptions): Promise<Service> {
           checkoutRoutes({
             ...pix,
             creations,
-            createIn: (tx, items) => createSales({ ...creation, db: tx }, items),
+            numbers,
+            createIn: (inside, items) => createSales({ ...creation, ...inside }, items),
             parser: createCheckoutParser(config.env === 'production'),
           }),
         )
         await merchant.register(saleRoutes({ ...pix, findPayer: (endToEnd) => findPayer(db, rail.name, endToEnd) }))
         await merchant.register(ledgerRoutes({ db, accountTime }))
         await merchant.register(accountRoutes({ ...command, authenticator }))
+        if (config.env !== 'sandbox') return
         await merchant.register(selfServiceRoutes({ ...command, numbers }))
         await merchant.register(simulatorRoutes({ ...command, door, doorContext }))
       })

@@ -105,7 +105,7 @@ export function operatorRoutes(context: OperatorContext) {
               email: asked.email ?? null,
               document: asked.document === undefined ? null : normalizeDocument(asked.document),
               city: asked.city ?? null,
-              password: null,
+              passwordHash: null,
               splitEnabled: asked.splitEnabled ?? false,
             },
           )

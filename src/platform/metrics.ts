@@ -9,8 +9,22 @@ export function createMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
+  let depths: () => Readonly<Record<string, number>> = () => ({})
+  new Gauge({
+    name: 'quitado_queue_items',
+    help: 'Items that wait for a batch.',
+    labelNames: ['batch'],
+    registers,
+    // Read when somebody looks, in every process of the host.
+    collect() {
+      for (const [batch, depth] of Object.entries(depths())) this.set({ batch }, depth)
+    },
+  })
   return {
     registry,
+    readQueueDepths(read: () => Readonly<Record<string, number>>) {
+      depths = read
+    },
     requests: new Histogram({
       name: 'quitado_http_request_seconds',
       help: 'Time to answer, by route and status.',
@@ -23,12 +37,6 @@ export function createMetrics() {
       help: 'Items committed together, by kind of batch.',
       labelNames: ['batch'],
       buckets: SIZES,
-      registers,
-    }),
-    queueDepth: new Gauge({
-      name: 'quitado_queue_items',
-      help: 'Items that wait for a batch.',
-      labelNames: ['batch'],
       registers,
     }),
     expired: new Counter({

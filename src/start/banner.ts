@@ -1,7 +1,8 @@
 import type { DemoCredentials } from './demo-account.ts'
 
 export type Banner = {
-  readonly publicUrl: string
+  /** Undefined when this start does not listen. */
+  readonly publicUrl: string | undefined
   readonly demo: DemoCredentials | undefined
   readonly operatorTokenFile: string | undefined
   readonly seconds: string
@@ -12,15 +13,10 @@ const body =
 
 /** The last thing a start prints: where it is and a line that works when pasted. */
 export function banner({ publicUrl, demo, operatorTokenFile, seconds }: Banner): string {
-  const lines = [
-    '',
-    `Quitado is ready (${seconds} s).`,
-    '',
-    `  API       ${publicUrl}`,
-    `  Docs      ${publicUrl}/docs`,
-    `  Panel     ${publicUrl}/panel`,
-  ]
-  if (operatorTokenFile) lines.push(`  Operator  token in ${operatorTokenFile}`)
+  const lines = ['', `Quitado is ready (${seconds} s).`]
+  if (publicUrl)
+    lines.push('', `  API       ${publicUrl}`, `  Docs      ${publicUrl}/docs`, `  Panel     ${publicUrl}/panel`)
+  if (publicUrl && operatorTokenFile) lines.push(`  Operator  token in ${operatorTokenFile}`)
   if (demo) {
     lines.push('', '  Demo account', `    x-api-key:   ${demo.apiKey}`, `    x-api-token: ${demo.apiToken}`)
     const headers = `-H 'x-api-key: ${demo.apiKey}' -H 'x-api-token: ${demo.apiToken}' -H 'content-type: application/json'`

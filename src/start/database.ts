@@ -21,10 +21,11 @@ export async function startDatabase(config: Config, say: Say): Promise<RunningDa
   }
 }
 
-/** For audit and the like: the server that runs already, or one for their own duration. */
+/** For commands: the server that runs already, or one for their own duration, as it stands. */
 export async function attachDatabase(config: Config, say: Say): Promise<RunningDatabase> {
-  const attached = config.databaseUrl === undefined ? attachEmbeddedPostgres(config.dataFolder) : undefined
-  if (attached === undefined) return startDatabase(config, say)
+  if (config.databaseUrl !== undefined) return external(config.databaseUrl)
+  const attached = attachEmbeddedPostgres(config.dataFolder)
+  if (attached === undefined) return startEmbedded(config, say)
   return { connection: { host: attached.socketFolder, database: DATABASE }, stop: async () => {} }
 }
 

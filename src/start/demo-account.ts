@@ -38,7 +38,7 @@ async function openDemo({ db, secrets, ids, clock }: DemoContext): Promise<DemoC
   return db.inTransaction(async (tx) => {
     const now = clock.now()
     const open = async (name: string, splitEnabled: boolean) => {
-      const asked = { name, email: null, document: null, city: null, password: null, splitEnabled }
+      const asked = { name, email: null, document: null, city: null, passwordHash: null, splitEnabled }
       const opened = await openAccount({ tx, ids, secrets, numbers, now }, asked)
       if (!opened.ok) throw new Error(opened.refusal.code)
       return opened.value

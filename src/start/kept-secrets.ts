@@ -33,7 +33,7 @@ export function readKept(folder: string, name: string): string | undefined {
 export function keep(folder: string, name: string, value: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const path = join(folder, name)
-  writeFileSync(`${path}.new`, `${value}\n`, { mode: 0o600 })
+  writeFileSync(`${path}.new`, `${value}\n`, { mode: 0o600, flush: true })
   renameSync(`${path}.new`, path)
   return value
 }

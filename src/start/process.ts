@@ -61,8 +61,7 @@ function failureLine({ host, port }: Config, error: unknown): string {
 async function stop(): Promise<void> {
   if (stopping) return
   stopping = true
-  await running?.worker?.stop()
-  await running?.service.close()
+  await Promise.all([running?.worker?.stop(), running?.service.close()])
   log.flush()
   process.exit(0)
 }

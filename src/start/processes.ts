@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { AggregatorRegistry } from 'prom-client'
 import type { FromProcess, ToProcess } from './messages.ts'
 
-const DRAIN_MS = 8_000
+const DRAIN_MS = 6_000
 const RESTART_MS = 500
 
 type Start = Omit<Extract<ToProcess, { type: 'start' }>, 'worker'>
@@ -35,8 +35,10 @@ export async function startProcesses({
       child.on('message', (message: FromProcess) => {
         if (message.type === 'hello') send(child, { ...start, worker: worker && index === 0 })
         else if (message.type === 'metrics') void answerMetrics(metrics, child, message.id)
-        else if (message.type === 'failed') reject(new StartFailed(message.line))
-        else if (message.type === 'ready') {
+        else if (message.type === 'failed') {
+          reject(new StartFailed(message.line))
+          child.process.kill('SIGKILL')
+        } else if (message.type === 'ready') {
           ready = true
           resolve()
         }
@@ -45,9 +47,19 @@ export async function startProcesses({
         if (stopping) return
         if (!ready) return reject(new StartFailed(`a service process ended while it started (${signal ?? code})`))
         onDeath(`A service process ended (${signal ?? code}); it is started again.`)
-        setTimeout(() => void fork(index).catch((error) => onDeath(error.message)), RESTART_MS)
+        respawn(index)
       })
     })
+
+  const respawn = (index: number): void => {
+    setTimeout(() => {
+      if (stopping) return
+      fork(index).catch((error: Error) => {
+        onDeath(`A service process did not start: ${error.message}`)
+        respawn(index)
+      })
+    }, RESTART_MS)
+  }
 
   const processes = {
     async stop() {

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
+import { opensSecrets } from '../modules/account/index.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { Connection } from '../platform/database/database.ts'
 import { openDatabase } from '../platform/database/database.ts'
@@ -9,7 +10,7 @@ import { banner } from './banner.ts'
 import { startDatabase } from './database.ts'
 import { type DemoCredentials, demoAccount } from './demo-account.ts'
 import { type KeptSecrets, keepSecrets } from './kept-secrets.ts'
-import { type Processes, startProcesses } from './processes.ts'
+import { type Processes, StartFailed, startProcesses } from './processes.ts'
 
 const say = (sentence: string) => void process.stdout.write(`${sentence}\n`)
 
@@ -26,7 +27,7 @@ export async function start(config: Config): Promise<void> {
   })
   try {
     const secrets = keepSecrets(config, ids)
-    const demo = config.env === 'sandbox' ? await openDemo(config, database.connection, secrets) : undefined
+    const demo = await checkSecretsAndOpenDemo(config, database.connection, secrets)
     processes = await startProcesses({
       count: config.processes,
       worker: config.role !== 'api',
@@ -40,7 +41,9 @@ export async function start(config: Config): Promise<void> {
     })
     const operatorTokenFile = config.operatorToken === undefined ? join(config.dataFolder, 'operator-token') : undefined
     const seconds = (Math.round((performance.now() - began) / 10) / 100).toString()
-    process.stdout.write(banner({ publicUrl: config.publicUrl, demo, operatorTokenFile, seconds }))
+    process.stdout.write(
+      banner({ publicUrl: config.role === 'worker' ? undefined : config.publicUrl, demo, operatorTokenFile, seconds }),
+    )
   } catch (error) {
     await stop()
     throw error
@@ -66,12 +69,20 @@ function stopOnce(work: () => Promise<void>): () => Promise<void> {
   return stop
 }
 
-async function openDemo(config: Config, connection: Connection, kept: KeptSecrets): Promise<DemoCredentials> {
+/** A database whose secrets nobody can open would answer 403 to everybody: better not to start. */
+async function checkSecretsAndOpenDemo(
+  config: Config,
+  connection: Connection,
+  kept: KeptSecrets,
+): Promise<DemoCredentials | undefined> {
   const ids = systemRandomIds()
   const db = openDatabase(connection, { connectionsMax: 2, queryTimeoutMs: 15_000, onError: () => {} })
   try {
     const secrets = createSecrets(kept.encryptionKeys, ids)
-    return await demoAccount({ db, secrets, ids, clock: systemClock, folder: config.dataFolder })
+    if (!(await opensSecrets(db, secrets)))
+      throw new StartFailed('QUITADO_ENCRYPTION_KEY: the secrets of this database were sealed with another key')
+    const serves = config.env === 'sandbox' && config.role !== 'worker'
+    return serves ? await demoAccount({ db, secrets, ids, clock: systemClock, folder: config.dataFolder }) : undefined
   } finally {
     await db.close()
   }

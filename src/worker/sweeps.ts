@@ -1,6 +1,6 @@
 import type { AccountId } from '../kernel/ids.ts'
-import { accountNow, findAccountsAhead, findAccountTerms } from '../modules/account/index.ts'
-import { expireSale, expireSales, findNextExpiry } from '../modules/sale/index.ts'
+import { type AccountTerms, accountNow, findAccountsAhead, findAccountTerms } from '../modules/account/index.ts'
+import { expireLateSales, expireSale, expireSales, findNextExpiries } from '../modules/sale/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/database/database.ts'
 import { pruneKeys } from '../platform/idempotency/idempotency.store.ts'
@@ -9,41 +9,55 @@ const EXPIRE_BATCH = 500
 const PRUNE_BATCH = 1_000
 const ACCOUNTS_PAGE = 200
 
-export type SweepContext = { readonly db: Database; readonly clock: Clock; readonly onExpired: (count: number) => void }
+export type SweepContext = {
+  readonly db: Database
+  readonly clock: Clock
+  readonly onExpired: (count: number) => void
+  /** Between two batches: a stop need not wait for the rest. */
+  readonly stopping?: () => boolean
+}
 
-/** Everything of a kind that is due now, in batches, until a batch comes back short. */
-export async function sweepExpiries({ db, clock, onExpired }: SweepContext): Promise<number> {
-  let all = 0
-  for (;;) {
-    const { cancelled, full } = await expireSales(db, clock.now(), EXPIRE_BATCH)
+/** Everything that expired, in batches, until one comes back short. */
+export async function sweepExpiries(context: SweepContext): Promise<number> {
+  const { db, clock, onExpired, stopping } = context
+  for (let all = 0; ; ) {
+    const { cancelled, more } = await expireSales(db, clock.now(), EXPIRE_BATCH)
     all += cancelled
     if (cancelled > 0) onExpired(cancelled)
-    // Full of sales that others hold: the next turn will find them free.
-    if (!full || cancelled === 0) break
+    if (stopping?.()) return all
+    if (!more) return all + (await sweepAccountsAhead(context))
   }
-  return all + (await sweepAccountsAhead({ db, clock, onExpired }))
+}
+
+export async function sweepLateExpiries({ db, onExpired }: SweepContext): Promise<number> {
+  const cancelled = await expireLateSales(db, EXPIRE_BATCH)
+  if (cancelled > 0) onExpired(cancelled)
+  return cancelled
 }
 
 /** An account whose clock runs ahead expires its sales by that clock. */
-async function sweepAccountsAhead({ db, clock, onExpired }: SweepContext): Promise<number> {
+async function sweepAccountsAhead(context: SweepContext): Promise<number> {
+  const { db, onExpired, stopping } = context
   let all = 0
   for (let after = 0 as AccountId; ; ) {
     const accountIds = await findAccountsAhead(db, after, ACCOUNTS_PAGE)
     const terms = await findAccountTerms(db, accountIds)
-    for (const accountId of accountIds) {
-      for (;;) {
-        const due = await findNextExpiry(db, accountId, accountNow(terms.get(accountId)!, clock.now()))
-        if (due === undefined) break
-        if (await db.inTransaction((tx) => expireSale(tx, accountId, due.saleId))) all += 1
-      }
-    }
-    if (accountIds.length < ACCOUNTS_PAGE) break
+    for (const accountId of accountIds) if (!stopping?.()) all += await expireAhead(context, terms.get(accountId)!)
+    if (accountIds.length < ACCOUNTS_PAGE || stopping?.()) break
     after = accountIds.at(-1)!
   }
   if (all > 0) onExpired(all)
   return all
 }
 
-export async function sweepIdempotencyKeys({ db, clock }: SweepContext): Promise<void> {
-  while ((await pruneKeys(db, clock.now(), PRUNE_BATCH)) === PRUNE_BATCH);
+async function expireAhead({ db, clock }: SweepContext, account: AccountTerms): Promise<number> {
+  const now = accountNow(account, clock.now())
+  let cancelled = 0
+  for (const { saleId } of await findNextExpiries(db, account.id, now, EXPIRE_BATCH))
+    if (await db.inTransaction((tx) => expireSale(tx, { accountId: account.id, saleId, now }))) cancelled += 1
+  return cancelled
+}
+
+export async function sweepIdempotencyKeys({ db, clock, stopping }: SweepContext): Promise<void> {
+  while ((await pruneKeys(db, clock.now(), PRUNE_BATCH)) === PRUNE_BATCH && !stopping?.());
 }

@@ -1,6 +1,6 @@
 import { MINUTE_MS, SECOND_MS } from '../kernel/calendar.ts'
 import type { Logger } from '../platform/log.ts'
-import { type SweepContext, sweepExpiries, sweepIdempotencyKeys } from './sweeps.ts'
+import { type SweepContext, sweepExpiries, sweepIdempotencyKeys, sweepLateExpiries } from './sweeps.ts'
 
 type Job = {
   readonly name: string
@@ -11,6 +11,7 @@ type Job = {
 /** Which background work runs, and how often. */
 const jobs: readonly Job[] = [
   { name: 'expire sales', everyMs: SECOND_MS, run: sweepExpiries },
+  { name: 'expire sales committed late', everyMs: MINUTE_MS, run: sweepLateExpiries },
   { name: 'forget idempotency keys', everyMs: 10 * MINUTE_MS, run: sweepIdempotencyKeys },
 ]
 
@@ -24,7 +25,7 @@ export function startWorker(context: SweepContext, logger: Logger): Worker {
     let running: Promise<void> = Promise.resolve()
     const turn = async () => {
       try {
-        await job.run(context)
+        await job.run({ ...context, stopping: () => stopped })
       } catch (error) {
         if (!stopped) logger.warn({ err: error, job: job.name }, 'background work failed; it will be tried again')
       }

@@ -195,19 +195,46 @@ describe('two processes that hear of the same sales at once', () => {
     expect(deadlocks).toBe(0)
   })
 
-  test('one rail id for two charges of two accounts: no deadlock, one is booked, one set aside', async () => {
-    const [mine, yours] = [await salesOf(await accounts(6)), await salesOf(await accounts(6))]
-    const order = orders(6)
+  test('one rail id for two charges: one is booked, one set aside', async () => {
+    const [me, you] = await accounts(2)
+    const many = (account: TestAccount) => salesOf(Array<TestAccount>(10).fill(account))
+    const [mine, yours] = [await many(me!), await many(you!)]
+    const order = orders(10)
     const deadlocks = await deadlocksBetweenTwo(it, async ([one, other]) => {
-      for (let round = 0; round < ROUNDS; round += 1) {
+      for (let round = 0; round < 5; round += 1) {
         const ids = mine.map(newEndToEnd)
         const news = (sales: TestSale[]) =>
           order.pop()!.map((at) => railPayment(it.clock, sales[at]!, { amount: 1, endToEnd: ids[at]! }))
         const outcomes = await Promise.all([one.door.apply(news(mine)), other.door.apply(news(yours))])
-        expect(outcomesOf(outcomes).sort()).toEqual([...times(6, 'conflict'), ...times(6, 'reversed')])
+        expect(outcomesOf(outcomes).sort()).toEqual([...times(10, 'conflict'), ...times(10, 'reversed')])
       }
     })
     expect(deadlocks).toBe(0)
+  })
+
+  test('rail ids are written in their own order: whoever waits for one holds none behind it', async () => {
+    const [low, high] = [newEndToEnd(), newEndToEnd()]
+    const sale = await it.given.cancelledSale(await it.given.account())
+    const other = new pg.Client(clientConfig(it.connection))
+    await other.connect()
+    const take = (endToEnd: string) =>
+      other.query(
+        `insert into inbox (rail, kind, rail_id, content_hash, account_id, outcome, outcome_id, settled_at, received_at)
+         values ('sandbox', 'payment', $1, '', 1, 'REVERSED', $2, '2026-11-16', '2026-11-16')`,
+        [endToEnd, sale.uuid],
+      )
+    await other.query('begin')
+    await other.query(`set local lock_timeout = '100ms'`)
+    await take(low)
+    const news = it.service.door.apply([
+      railPayment(it.clock, sale, { endToEnd: high }),
+      railPayment(it.clock, { txid: null as never, amount: 1 }, { endToEnd: low }),
+    ])
+    await blocked(it, 1)
+    await take(high)
+    await other.query('rollback')
+    await other.end()
+    expect(outcomesOf([await news])).toEqual(['reversed', 'reversed'])
   })
 })
 

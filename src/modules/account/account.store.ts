@@ -166,3 +166,19 @@ export async function findApiToken(db: Queryable, secrets: Secrets, apiKey: stri
   const [row] = await db.query(sealedTokenSql, [apiKey])
   return row && secrets.open(row.token_sealed, sealContext.token(row.account_id as AccountId))
 }
+
+const anySealedTokenSql = statement<{ account_id: number; token_sealed: Buffer }>(
+  'credential_any_sealed_token',
+  'select account_id, token_sealed from credential limit 1',
+)
+
+/** False when what the database holds was sealed with a key that is not configured. */
+export async function opensSecrets(db: Queryable, secrets: Secrets): Promise<boolean> {
+  const [row] = await db.query(anySealedTokenSql)
+  try {
+    if (row) secrets.open(row.token_sealed, sealContext.token(row.account_id as AccountId))
+    return true
+  } catch {
+    return false
+  }
+}

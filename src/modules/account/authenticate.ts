@@ -44,9 +44,11 @@ export function createAuthenticator(db: Database, secrets: Secrets, clock: Clock
   }
 
   function lookUp(apiKey: string): Promise<Credential | undefined> {
-    // Concurrent first requests share one look-up; a failed one is not remembered.
+    // Concurrent first requests share one look-up. A failed one is not remembered, nor is a key that nobody has:
+    // strangers must not push the known ones out.
     const credential = findCredential(db, apiKey)
-    credential.catch(() => cache.delete(apiKey))
+    const forget = () => void cache.delete(apiKey)
+    credential.then((found) => found === undefined && apiKey !== NO_KEY && forget(), forget)
     if (cache.size >= ENTRIES_MAX) cache.clear()
     cache.set(apiKey, { credential, until: clock.now() + AUTHENTICATION_CACHE_MS })
     return credential
@@ -74,9 +76,11 @@ export function createAuthenticator(db: Database, secrets: Secrets, clock: Clock
 
   return {
     recall(apiKey = '', apiToken = '') {
+      // Hashed first: a key that is not known takes as long.
+      const digest = digestOf(apiToken)
       const passed = cache.get(apiKey)?.passed
       if (passed === undefined || clock.now() >= passed.until) return undefined
-      return timingSafeEqual(digestOf(apiToken), passed.digest) ? passed.caller : undefined
+      return timingSafeEqual(digest, passed.digest) ? passed.caller : undefined
     },
     async authenticate(apiKey, apiToken) {
       const key = uuidFromWire(apiKey ?? '') ?? NO_KEY

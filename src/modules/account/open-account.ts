@@ -18,7 +18,8 @@ export type NewAccount = {
   readonly email: string | null
   readonly document: string | null
   readonly city: string | null
-  readonly password: string | null
+  /** Made by `hashPassword` before the transaction begins: it takes tens of milliseconds. */
+  readonly passwordHash: string | null
   readonly splitEnabled: boolean
 }
 
@@ -70,7 +71,6 @@ export async function openAccount(
   const id = (await numbers.next()) as AccountId
   const uuid = ids.uuidAt(now) as AccountUuid
   const credentials = { apiKey: ids.uuid(), apiToken: ids.uuid(), webhookSecret: newWebhookSecret(ids) }
-  const passwordHash = asked.password === null ? null : await hashPassword(asked.password, ids)
   try {
     await tx.query(insertAccountSql, [
       id,
@@ -79,7 +79,7 @@ export async function openAccount(
       asked.email,
       asked.document,
       asked.city ?? DEFAULT_CITY,
-      passwordHash,
+      asked.passwordHash,
       sqlTime(now),
       asked.splitEnabled,
       newAccountFees.pix.share,

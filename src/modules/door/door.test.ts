@@ -116,7 +116,7 @@ describe('one rail id with two contents', () => {
     const [kept] = await it.rows<{ content: string }>('select content from inbox_conflict where rail_id = $1', [
       payment.endToEnd,
     ])
-    expect(JSON.parse(kept!.content)).toEqual({ endToEnd: lie.endToEnd, txid: lie.txid, amount: lie.amount })
+    expect(JSON.parse(kept!.content)).toEqual(lie)
     expect(await alarmed()).toBe(before.alarmed + 1)
     expect(alarms().at(-1)).toMatchObject({ level: 50, rail: 'sandbox', railId: payment.endToEnd })
     expect((await it.api.get('/metrics')).text).toMatch(

@@ -81,8 +81,8 @@ const setAsideSql = statement(
 )
 
 export async function setAside(db: Queryable, id: string, event: PaymentReceived, at: Instant): Promise<void> {
-  const content = contentOf(event)
-  await db.query(setAsideSql, [id, event.rail, event.kind, event.endToEnd, contentHash(content), content, sqlTime(at)])
+  const hash = contentHash(contentOf(event))
+  await db.query(setAsideSql, [id, event.rail, event.kind, event.endToEnd, hash, JSON.stringify(event), sqlTime(at)])
 }
 
 const findPayerSql = statement<{ payer_document: string | null; payer_name: string | null; payer_ispb: string | null }>(

@@ -2,12 +2,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type SaleId, uuidFromWire } from '../../kernel/ids.ts'
 import { integer, objectSchema, readFields } from '../../kernel/reader.ts'
 import type { Txid } from '../../kernel/txid.ts'
-import type { Batcher } from '../../platform/batcher.ts'
+import { type Batcher, DEFERRED } from '../../platform/batcher.ts'
 import type { Transaction } from '../../platform/database/database.ts'
+import { isUniqueViolation } from '../../platform/database/trouble.ts'
 import { jsonBody } from '../../platform/http/body.ts'
 import { type CommandContext, keepRefusal, replay, requestKeyOf, runCommand } from '../../platform/http/idempotently.ts'
 import { RequestInvalid, RequestUnusable, unwrap } from '../../platform/http/refusals.ts'
 import { findKey, type RequestKey } from '../../platform/idempotency/idempotency.store.ts'
+import type { NumberBlocks } from '../../platform/number-blocks.ts'
 import type { OpenedCharge, Rail } from '../../rail/rail.ts'
 import type { CheckoutParser } from './checkout.ts'
 import { type CreateSale, type CreateSaleOutcome, chargeOf, type createSales } from './create-sales.ts'
@@ -21,7 +23,11 @@ export type CheckoutRoutesContext = CommandContext & {
   readonly parser: CheckoutParser
   readonly creations: Batcher<CreateSale, CreateSaleOutcome>
   /** The same, alone and inside a transaction. */
-  readonly createIn: (tx: Transaction, items: readonly CreateSale[]) => ReturnType<typeof createSales>
+  readonly createIn: (
+    inside: { readonly db: Transaction; readonly numbers: NumberBlocks },
+    items: readonly CreateSale[],
+  ) => ReturnType<typeof createSales>
+  readonly numbers: NumberBlocks
   readonly images: QrImages
   readonly publicUrl: string
 }
@@ -125,22 +131,29 @@ async function refuseCheckout(
 }
 
 /** Waits for the request that holds the key; if that one comes to nothing, this one is the first. */
-function createAfterOther(
+async function createAfterOther(
   context: CheckoutRoutesContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  item: CreateSale,
+  { draft: _decidedBefore, ...item }: CreateSale,
 ) {
-  return runCommand(context, request, reply, async (tx) => {
-    const { draft: _decidedBefore, ...again } = item
-    const [outcome] = await context.createIn(tx, [{ ...again, requestKey: null }])
-    if (typeof outcome === 'object' && outcome.outcome === 'created')
-      return { http: 200, body: JSON.parse(outcome.answer) }
-    throw new RequestInvalid(typeof outcome === 'object' && outcome.outcome === 'refused' ? outcome.faults : [], {
-      checkout: true,
+  // Taken first: a transaction that waits for a second connection can starve the pool.
+  const [number] = await context.numbers.take(1)
+  const numbers = { next: async () => number!, take: async () => [number!] }
+  try {
+    return await runCommand(context, request, reply, async (tx) => {
+      const [outcome] = await context.createIn({ db: tx, numbers }, [{ ...item, requestKey: null }])
+      if (outcome === undefined || outcome === DEFERRED) throw triedAgain()
+      if (outcome.outcome === 'created') return { http: 200, body: JSON.parse(outcome.answer) }
+      throw outcome.outcome === 'refused' ? new RequestInvalid(outcome.faults, { checkout: true }) : triedAgain()
     })
-  })
+  } catch (error) {
+    // Another batch took the same unique reference in between.
+    throw isUniqueViolation(error) ? triedAgain() : error
+  }
 }
+
+const triedAgain = () => new RequestUnusable(503, 'another request came in between: send this one again')
 
 async function replayCheckout(context: CheckoutRoutesContext, reply: FastifyReply, key: RequestKey) {
   const known = await findKey(context.db, key, context.clock.now())

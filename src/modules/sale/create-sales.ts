@@ -37,7 +37,7 @@ export type CreateSaleOutcome =
   | { readonly outcome: 'keyBusy' }
 
 type Draft =
-  | { readonly sale: Sale; readonly account: AccountTerms; answer: string }
+  | { readonly sale: Sale; readonly account: AccountTerms; readonly answer: string }
   | { readonly faults: readonly Fault[] }
 
 export type CreateSalesContext = {
@@ -82,23 +82,26 @@ async function draftAll({ db, ids, numbers, rail }: CreateSalesContext, items: r
     ),
     numbers.take(undrafted.length),
   ])
+  const drafts = undrafted.map((item, index) =>
+    draftSale(item, terms.get(item.accountId)!, { now, ids, number: freshNumbers[index] as NumberId }),
+  )
+  const charges = await rail.openCharges(drafts.filter(isSale).map(({ sale, account }) => chargeOf(sale, account)))
+  let next = 0
   undrafted.forEach((item, index) => {
-    const account = terms.get(item.accountId)!
-    item.draft = draftSale(item, account, { now, ids, number: freshNumbers[index] as NumberId })
-  })
-  const drafted = undrafted.filter((item) => 'sale' in item.draft!)
-  const drafts = drafted.map((item) => item.draft as Extract<Draft, { sale: Sale }>)
-  const charges = await rail.openCharges(drafts.map(({ sale, account }) => chargeOf(sale, account)))
-  drafted.forEach((item, index) => {
-    drafts[index]!.answer = item.render(drafts[index]!.sale, charges[index]!)
+    const draft = drafts[index]!
+    // Only whole drafts are kept: an item whose answer cannot be made fails, now and when it is tried alone.
+    item.draft = isSale(draft) ? { ...draft, answer: item.render(draft.sale, charges[next++]!) } : draft
   })
 }
+
+type DraftSale = Extract<Draft, { sale: Sale }>
+const isSale = <D extends object>(draft: D): draft is Extract<D, { sale: Sale }> => 'sale' in draft
 
 function draftSale(
   { request, accountId }: CreateSale,
   account: AccountTerms,
   { now, ids, number }: { now: Instant; ids: RandomIds; number: NumberId },
-): Draft {
+): Omit<DraftSale, 'answer'> | { readonly faults: readonly Fault[] } {
   const faults = checkoutFaults(request, account)
   if (faults.length > 0) return { faults }
   const createdAt = accountNow(account, now)
@@ -118,7 +121,7 @@ function draftSale(
     callbackUrl: request.callbackUrl,
     shopper: request.shopper,
   }
-  return { sale, account, answer: '' }
+  return { sale, account }
 }
 
 export const chargeOf = (sale: Sale, account: Pick<AccountTerms, 'name' | 'city'>): ChargeToOpen => ({
@@ -177,7 +180,7 @@ const insertSalesSql = statement<{ ord: number; outcome: InsertOutcome }>(
    select i.ord, case
      when exists (select 1 from admitted a where a.ord = i.ord) then 'created'
      when not i.key_free then 'keyBusy'
-     when i.later then 'later'
+     when i.later and not i.reference_taken then 'later'
      when i.idem_key is not null and (not i.reference_taken or exists (
        select 1 from idempotency_key k where k.account_id = i.account_id and k.key = i.idem_key and k.created_at > $18::timestamptz))
        then 'keyTaken'
@@ -186,7 +189,7 @@ const insertSalesSql = statement<{ ord: number; outcome: InsertOutcome }>(
 )
 
 function insertSales(db: Queryable, items: readonly CreateSale[], now: Instant) {
-  const drafts = items.map((item) => item.draft as Extract<Draft, { sale: Sale }>)
+  const drafts = items.map((item) => item.draft as DraftSale)
   const plain = (of: (sale: Sale) => number | string) => plainArray(drafts.map(({ sale }) => of(sale)))
   const texts = (of: (sale: Sale) => string | null) => textArray(drafts.map(({ sale }) => of(sale)))
   return db.query(insertSalesSql, [

@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { pay, situationOf, type TestAccount, type TestSale } from '../../../test/harness/given.ts'
 import { testService } from '../../../test/harness/test-service.ts'
 import { HOUR_MS, MINUTE_MS } from '../../kernel/calendar.ts'
-import { expireSales } from './expire-sales.ts'
+import type { AccountId, SaleId } from '../../kernel/ids.ts'
+import { sweepLateExpiries } from '../../worker/sweeps.ts'
+import { expireSale, expireSales } from './expire-sales.ts'
 
 const it = testService()
 
@@ -89,6 +91,30 @@ describe('a sale whose maxAge passes in real time', () => {
     expect(await situations(account, [held, free])).toEqual(['PENDING', 'CANCELLED'])
     await it.sweep()
     expect(await situations(account, [held])).toEqual(['CANCELLED'])
+  })
+
+  test('lives on when it is renewed between the look and the cancel', async () => {
+    const account = await it.given.account()
+    const sale = await it.given.sale(account, { maxAge: 5 })
+    it.clock.advance(6 * MINUTE_MS)
+    const now = it.clock.now()
+    await account.api.put(`/v1.1/transactions/${sale.uuid}/void`)
+    await account.api.put(`/v1.1/checkout/transparent/${sale.uuid}`, { maxAge: 30 })
+    const [row] = await it.rows<{ account_id: AccountId }>('select account_id from sale where id = $1', [sale.uuid])
+    const found = { accountId: row!.account_id, saleId: sale.uuid as SaleId, now }
+    expect(await it.service.db.inTransaction((tx) => expireSale(tx, found))).toBe(false)
+    expect(await situationOf(account, sale)).toBe('PENDING')
+  })
+
+  test('is found although it was committed behind the watermark', async () => {
+    const account = await it.given.account()
+    const sale = await it.given.sale(account, { maxAge: 5 })
+    it.clock.advance(6 * MINUTE_MS)
+    await it.rows('update sale_expiry_watermark set swept_to = $1', [new Date(it.clock.now() - 1).toISOString()])
+    await it.sweep()
+    expect(await situationOf(account, sale)).toBe('PENDING')
+    expect(await sweepLateExpiries(it.service.sweeps)).toBe(1)
+    expect(await situationOf(account, sale)).toBe('CANCELLED')
   })
 
   test('or is paid at the same moment: one of both, and no money is lost', async () => {

@@ -1,12 +1,13 @@
-import { HOUR_MS, type Instant, plusMs } from '../../kernel/calendar.ts'
+import { HOUR_MS, type Instant, MINUTE_MS, plusMs } from '../../kernel/calendar.ts'
 import type { AccountId, SaleId } from '../../kernel/ids.ts'
 import { type Queryable, statement, type Transaction } from '../../platform/database/database.ts'
 import { sqlTime } from '../../platform/database/sql-values.ts'
 
-const cancelCtes = `
+// The expiry is looked at again under the lock: a sale that was renewed meanwhile lives on.
+const cancelCtes = (now: string) => `
   cancelled as (
     update sale s set state = 'CANCELLED' from due d
-    where s.account_id = d.account_id and s.id = d.id and s.state = 'PENDING'
+    where s.account_id = d.account_id and s.id = d.id and s.state = 'PENDING' and s.expires_at < ${now}
     returning s.account_id, s.created_at
   ), counted as (
     update sale_hour h set pending = h.pending - c.n, cancelled = h.cancelled + c.n
@@ -18,25 +19,39 @@ const cancelCtes = `
     returning h.account_id
   )`
 
-type SweepRow = { found: number; cancelled: number; last_expiry: Instant | null; first_missed: Instant | null }
+/** How many expiries one statement looks at, whatever became of their sales. */
+const SLICE = 20_000
+/** A checkout whose outcome was unknown may be committed this long after its expiry was computed. */
+const LATE_COMMIT_MS = 5 * MINUTE_MS
+
+type SweepRow = {
+  found: number
+  cancelled: number
+  last_expiry: Instant | null
+  first_missed: Instant | null
+  slice_end: Instant | null
+}
 
 const sweepSql = statement<SweepRow>(
   'sale_expire_sweep',
-  `with candidates as materialized (
+  `with slice as materialized (
+     select expires_at as slice_end from sale
+     where expires_at > $1 and expires_at < $2 order by expires_at offset ${SLICE} limit 1
+   ), candidates as materialized (
      select account_id, id, expires_at from sale
-     where expires_at > $1 and expires_at < $2 and state = 'PENDING'
+     where expires_at > $1 and expires_at < $2 and expires_at <= coalesce((select slice_end from slice), $2) and state = 'PENDING'
      order by expires_at limit $3
    ), due as materialized (
      select s.account_id, s.id from sale s join candidates c using (account_id, id)
-     where s.state = 'PENDING' order by s.account_id, s.id for no key update of s skip locked
+     where s.state = 'PENDING' and s.expires_at < $2 order by s.account_id, s.id for no key update of s skip locked
    ), locked_hours as materialized (
      select h.account_id from sale_hour h
      where (h.account_id, h.hour) in (
        select d.account_id, floor(extract(epoch from s.created_at) / ${HOUR_MS / 1000})::integer
        from due d join sale s using (account_id, id))
      order by h.account_id, h.hour for no key update
-   ), ${cancelCtes}
-   select (select count(*) from candidates) as found, (select count(*) from cancelled) as cancelled,
+   ), ${cancelCtes('$2')}
+   select (select slice_end from slice) as slice_end, (select count(*) from candidates) as found, (select count(*) from cancelled) as cancelled,
      (select max(expires_at) from candidates) as last_expiry,
      (select min(c.expires_at) from candidates c
        where not exists (select 1 from due d where d.account_id = c.account_id and d.id = c.id)) as first_missed
@@ -54,22 +69,45 @@ const advanceSql = statement(
 
 export type ExpirySweep = {
   readonly cancelled: number
-  /** More may be due: the batch was full. */
-  readonly full: boolean
+  /** More may be due: the batch or the slice was full. */
+  readonly more: boolean
 }
 
 /**
  * Cancels what has expired by real time. No row is kept for it: the index on the expiry and a watermark tell what to
- * look at, so every expiry is looked at once. A sale that somebody else holds is left, and the watermark before it. A
- * charge lives for a minute at least, so none is committed behind the watermark.
+ * look at, so every expiry is looked at once. A sale that somebody else holds is left, and the watermark before it.
  */
 export async function expireSales(db: Queryable, now: Instant, limit: number): Promise<ExpirySweep> {
   const [mark] = await db.query(watermarkSql)
-  const [swept] = await db.query(sweepSql, [sqlTime(mark!.swept_to), sqlTime(now), limit])
-  const { found, cancelled, last_expiry, first_missed } = swept!
+  const { sweep, sweptTo } = await sweepBetween(db, mark!.swept_to, now, limit)
+  await db.query(advanceSql, [sqlTime(sweptTo)])
+  // No step ahead: whatever is left is held by others, and the next turn will find it free.
+  return { ...sweep, more: sweep.more && sweptTo > mark!.swept_to }
+}
+
+/** Looks once more at what expired shortly before the watermark: a sale may have been committed behind it. */
+export async function expireLateSales(db: Queryable, limit: number): Promise<number> {
+  const [mark] = await db.query(watermarkSql)
+  const end = mark!.swept_to
+  let all = 0
+  for (let from = plusMs(end, -LATE_COMMIT_MS); ; ) {
+    const { sweep, sweptTo } = await sweepBetween(db, from, end, limit)
+    all += sweep.cancelled
+    if (!sweep.more || sweptTo <= from) return all
+    from = sweptTo
+  }
+}
+
+async function sweepBetween(db: Queryable, from: Instant, to: Instant, limit: number) {
+  const [swept] = await db.query(sweepSql, [sqlTime(from), sqlTime(to), limit])
+  const { found, cancelled, last_expiry, first_missed, slice_end } = swept!
   const full = found === limit
-  await db.query(advanceSql, [sqlTime(plusMs(first_missed ?? (full ? last_expiry! : now), -1))])
-  return { cancelled, full }
+  // The slice's end itself is done; everything else is done up to the millisecond before.
+  const sweptTo =
+    !full && first_missed === null && slice_end !== null
+      ? slice_end
+      : plusMs(first_missed ?? (full ? last_expiry! : to), -1)
+  return { sweep: { cancelled, more: full || slice_end !== null }, sweptTo }
 }
 
 const dueOfAccountSql = statement<{ id: string; expires_at: Instant }>(
@@ -83,29 +121,35 @@ const dueOfAccountSql = statement<{ id: string; expires_at: Instant }>(
        and id < (lpad(to_hex((h.hour::bigint + 1) * 3600000), 12, '0') || rpad('', 20, '0'))::uuid
    ) s
    where h.account_id = $1 and h.pending > 0
-   order by s.expires_at, s.id limit 1`,
+   order by s.expires_at, s.id limit $3`,
 )
 
 export type DueSale = { readonly saleId: SaleId; readonly dueAt: Instant }
 
-/** The next sale of an account that expires before an instant of its own clock. */
-export async function findNextExpiry(
+/** The next sales of an account that expire before an instant of its own clock, in order. */
+export async function findNextExpiries(
   db: Queryable,
   accountId: AccountId,
   before: Instant,
-): Promise<DueSale | undefined> {
-  const [row] = await db.query(dueOfAccountSql, [accountId, sqlTime(before)])
-  return row && { saleId: row.id as SaleId, dueAt: row.expires_at }
+  limit: number,
+): Promise<DueSale[]> {
+  const rows = await db.query(dueOfAccountSql, [accountId, sqlTime(before), limit])
+  return rows.map((row) => ({ saleId: row.id as SaleId, dueAt: row.expires_at }))
 }
 
 const expireOneSql = statement<{ n: number }>(
   'sale_expire_one',
   `with due as materialized (
-     select account_id, id from sale where account_id = $1 and id = $2 and state = 'PENDING' for no key update
-   ), ${cancelCtes}
+     select account_id, id from sale
+     where account_id = $1 and id = $2 and state = 'PENDING' and expires_at < $3 for no key update
+   ), ${cancelCtes('$3')}
    select count(*) as n from cancelled`,
 )
 
-export async function expireSale(tx: Transaction, accountId: AccountId, saleId: SaleId): Promise<boolean> {
-  return (await tx.query(expireOneSql, [accountId, saleId]))[0]!.n === 1
+/** False when the sale is not due by that instant of its account's clock after all. */
+export async function expireSale(
+  tx: Transaction,
+  { accountId, saleId, now }: { accountId: AccountId; saleId: SaleId; now: Instant },
+): Promise<boolean> {
+  return (await tx.query(expireOneSql, [accountId, saleId, sqlTime(now)]))[0]!.n === 1
 }

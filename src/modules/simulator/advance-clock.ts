@@ -11,11 +11,13 @@ import {
   setClockOffset,
   takeClock,
 } from '../account/index.ts'
-import { expireSale, findNextExpiry } from '../sale/index.ts'
+import { expireSale, findNextExpiries } from '../sale/index.ts'
 
 const JUMP_MS_MAX = 1_830 * DAY_MS
 /** Many jumps together end here: what an account makes late in its life still has years of four digits. */
 const CLOCK_MAX = Date.UTC(9000, 0) as Instant
+/** Due things read at once. */
+const DUE_PAGE = 500
 /** How long a jump holds the clock after each step, should its process die. */
 const CLAIM_MS = MINUTE_MS
 
@@ -85,13 +87,16 @@ export async function advanceClock(
 async function runDue(context: ClockContext, accountId: AccountId, to: Instant): Promise<number> {
   for (let processed = 0; ; ) {
     // A payment settled at the very expiry still counts, so a sale is due the moment after.
-    const due = await findNextExpiry(context.db, accountId, to)
-    if (due === undefined) return processed
-    const done = await context.db.inTransaction(async (tx) => {
-      await moveClock(context, tx, accountId, plusMs(due.dueAt, 1))
-      return expireSale(tx, accountId, due.saleId)
-    })
-    if (done) processed += 1
+    const due = await findNextExpiries(context.db, accountId, to, DUE_PAGE)
+    for (const { saleId, dueAt } of due) {
+      const now = plusMs(dueAt, 1)
+      const done = await context.db.inTransaction(async (tx) => {
+        await moveClock(context, tx, accountId, now)
+        return expireSale(tx, { accountId, saleId, now })
+      })
+      if (done) processed += 1
+    }
+    if (due.length < DUE_PAGE) return processed
   }
 }
 

@@ -16,6 +16,7 @@ import {
   accountWire,
   credentialsSchema,
   findAccountProfile,
+  hashPassword,
   linkRecipient,
   openAccount,
   type Recipient,
@@ -77,6 +78,7 @@ export function registrationRoutes(context: SelfServiceContext) {
       },
       async (request, reply) => {
         const asked = readBody(request, registerFields)
+        const passwordHash = asked.password === undefined ? null : await hashPassword(asked.password, context.ids)
         const numbers = await reserveNumber(context.numbers)
         const opened = await db.inTransaction((tx) =>
           openAccount(
@@ -84,7 +86,7 @@ export function registrationRoutes(context: SelfServiceContext) {
             {
               name: asked.name,
               email: asked.email,
-              password: asked.password ?? null,
+              passwordHash,
               document: asked.document === undefined ? null : normalizeDocument(asked.document),
               city: asked.city ?? null,
               splitEnabled: false,
@@ -151,7 +153,7 @@ export function selfServiceRoutes(context: SelfServiceContext) {
             {
               name: asked.name,
               email: null,
-              password: null,
+              passwordHash: null,
               document: recipientDocument,
               city: null,
               splitEnabled: false,

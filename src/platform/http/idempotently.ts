@@ -4,13 +4,12 @@ import type { Clock } from '../clock.ts'
 import type { Database, Transaction } from '../database/database.ts'
 import { troubleOf } from '../database/trouble.ts'
 import {
-  claimKey,
+  claimKeyWithinASecond,
   findKey,
   type KnownKey,
   type RequestKey,
   type StoredAnswer,
   storeAnswer,
-  waitOneSecondForLocks,
 } from '../idempotency/idempotency.store.ts'
 import type { Secrets } from '../secrets.ts'
 import { jsonBody, rawBody } from './body.ts'
@@ -82,8 +81,7 @@ async function firstOrStored(
   for (let tries = 0; tries < 3; tries += 1) {
     const answer = await withLockWait(() =>
       db.inTransaction(async (tx) => {
-        await waitOneSecondForLocks(tx)
-        if (!(await claimKey(tx, key, clock.now()))) return undefined
+        if (!(await claimKeyWithinASecond(tx, key, clock.now()))) return undefined
         const made = await work(tx)
         const text = reply.code(made.http).serialize(made.body) as string
         const body = made.holdsCredentials ? secrets.seal(text, sealContext(key)) : Buffer.from(text)

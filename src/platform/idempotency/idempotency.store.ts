@@ -104,8 +104,12 @@ export async function pruneKeys(db: Queryable, now: Instant, limit: number): Pro
 }
 
 const shortLockWaitSql = statement('lock_wait_one_second', "set local lock_timeout = '1s'")
+const anyLockWaitSql = statement('lock_wait_any', 'set local lock_timeout = 0')
 
-/** A second request waits this long for the first. */
-export async function waitOneSecondForLocks(tx: Transaction): Promise<void> {
+/** A second request waits this long for the first; what the command itself locks is another matter. */
+export async function claimKeyWithinASecond(tx: Transaction, key: RequestKey, now: Instant): Promise<boolean> {
   await tx.query(shortLockWaitSql)
+  const claimed = await claimKey(tx, key, now)
+  await tx.query(anyLockWaitSql)
+  return claimed
 }

@@ -8,7 +8,7 @@ const RETRY_MS_MAX = 2_000
 const STEADY_MS = 30_000
 /** How long the first start waits for what a killed server left running. */
 const REMAINS_MS = 10_000
-const FAST_SHUTDOWN_MS = 5_000
+const FAST_SHUTDOWN_MS = 3_000
 
 /** Backends that outlived their postmaster end by themselves, after the query that they are in. */
 const HELD_BY_REMAINS = /pre-existing shared memory block|lock file ".*" already exists/
