@@ -26,6 +26,7 @@ const errorSchema = {
 
 const refusal = {
   description: 'Refused or failed: the one error envelope',
+  headers: { 'Retry-After': { description: 'Seconds, with 429 and 503.', schema: { type: 'integer' } } },
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
 }
 
@@ -35,6 +36,19 @@ const idempotencyKey = {
   required: false,
   description: 'The same key and request within 24 h: the stored answer, with `Idempotency-Replayed: true`.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
+}
+
+const preferRepresentation = {
+  in: 'header',
+  name: 'Prefer',
+  required: false,
+  description: '`return=representation` adds `qrCode.base64` to the answer.',
+  schema: { type: 'string', enum: ['return=representation'] },
+}
+
+const answerHeaders = {
+  'x-request-id': { description: "The caller's, if it sent a sane one.", schema: { type: 'string' } },
+  'Idempotency-Replayed': { description: '`true` on a stored answer.', schema: { type: 'string' } },
 }
 
 type Operation = {
@@ -48,9 +62,15 @@ type Operation = {
 const completeDocument: SwaggerTransformObject = (document) => {
   if (!('openapiObject' in document)) return document.swaggerObject
   const { openapiObject } = document
-  for (const path of Object.values(openapiObject.paths ?? {}))
+  for (const [name, path] of Object.entries(openapiObject.paths ?? {}))
     for (const [method, operation] of Object.entries(path ?? {}) as [string, Operation][]) {
-      operation.responses = { ...operation.responses, '4XX': refusal, '5XX': refusal }
+      const answers = Object.entries(operation.responses).map(([http, answer]) => [
+        http,
+        { ...(answer as object), headers: answerHeaders },
+      ])
+      operation.responses = { ...Object.fromEntries(answers), '4XX': refusal, '5XX': refusal }
+      if (name.startsWith('/v1.1/checkout/'))
+        operation.parameters = [...(operation.parameters ?? []), preferRepresentation]
       const body = operation.requestBody
       if (body) body.required = (body.content['application/json']?.schema?.required ?? []).length > 0
       // Operations of an account say nothing of their own about security.
@@ -68,7 +88,8 @@ export const openApiOptions = (publicUrl: string): SwaggerOptions => ({
       version: '1.0.0',
       description: 'Quitado collects PIX payments. Send `x-api-key` and `x-api-token` with every request.',
     },
-    servers: [{ url: publicUrl }],
+    // The page's own origin first: its examples then run wherever it was opened.
+    servers: [{ url: '/' }, { url: publicUrl }],
     tags: [
       { name: 'Checkout', description: 'Make charges.' },
       { name: 'Transactions', description: 'Look at them, cancel them.' },

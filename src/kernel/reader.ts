@@ -92,7 +92,12 @@ const isLonger = (text: string, max: number): boolean => text.length > max && ch
 export function text({ min = 1, max, pattern, ...says }: Says & { min?: number; max: number; pattern?: RegExp }) {
   const message =
     says.message ?? (min > 1 ? `must have ${min} to ${max} characters` : `must have at most ${max} characters`)
-  const schema = Type.String({ minLength: min, maxLength: max, ...describe(says) })
+  const schema = Type.String({
+    minLength: min,
+    maxLength: max,
+    ...(pattern ? { pattern: pattern.source } : {}),
+    ...describe(says),
+  })
   return simple<string>(schema, message, says.code, (value) =>
     typeof value === 'string' &&
     charactersOf(value) >= min &&

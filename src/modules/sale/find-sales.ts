@@ -45,11 +45,24 @@ export function findSales(db: Database, query: SaleQuery): Promise<SalePage> {
   return query.by === 'PROCESSED' ? findProcessed(db, query) : findCreated(db, query)
 }
 
+const hourStart = (hour: string) => `(lpad(to_hex(${hour}::bigint * ${HOUR_MS}), 12, '0') || repeat('0', 20))::uuid`
+
+/**
+ * Hour by hour, newest first, and only hours that have any: between two sales of a rare situation may lie a million
+ * others. What is skipped lies in the newest hour, where the window begins.
+ */
 const createdSql = (state: SaleState | undefined) =>
   statement<SaleRow>(
     `sale_page_${state ?? 'ALL'}`,
-    `select ${columns} from sale where account_id = $1 and id >= $2 and id < $3 ${state === undefined ? '' : `and state = '${state}'`}
-     order by account_id desc, id desc offset $4 limit $5`,
+    `select s.* from (
+       select hour from sale_hour
+       where account_id = $1 and hour between $2 and $3 and ${countOf[state ?? 'ALL']} > 0
+     ) h cross join lateral (
+       select ${columns} from sale
+       where account_id = $1 and id >= ${hourStart('h.hour')} and id < ${hourStart('(h.hour + 1)')}
+         ${state === undefined ? '' : `and state = '${state}'`}
+       order by account_id desc, id desc offset case h.hour when $3 then $4::bigint else 0 end limit $5
+     ) s order by s.id desc limit $5`,
   )
 const createdStatements = new Map([undefined, ...saleStates].map((state) => [state, createdSql(state)]))
 
@@ -58,8 +71,8 @@ async function findCreated(db: Database, query: SaleQuery): Promise<SalePage> {
   if (isEmpty(window)) return { total: window.total, sales: [] }
   const rows = await db.query(createdStatements.get(query.state)!, [
     query.accountId,
-    firstUuidAt((window.oldestHour * HOUR_MS) as Instant),
-    firstUuidAt(((window.newestHour + 1) * HOUR_MS) as Instant),
+    window.oldestHour,
+    window.newestHour,
     query.offset - window.before,
     query.limit,
   ])
