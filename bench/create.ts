@@ -28,20 +28,21 @@ export function checkoutRequests(accounts: readonly Account[]): MakeRequest {
   }
 }
 
-/** Durable checkouts a second, one HTTP request each, 100 accounts, everything on one machine. */
+/** Durable checkouts a second, one HTTP request each, 100 accounts, everything on one machine; with one process and with two. */
 export async function benchCreate(runs: number): Promise<BenchRow[]> {
   const rows: BenchRow[] = []
-  for (let run = 1; run <= runs; run += 1) {
-    const service = await startService()
-    try {
-      const make = checkoutRequests(await registerAccounts(service.port, 100))
-      const load = { port: service.port, connections: CONNECTIONS, seconds: SECONDS, warmUpSeconds: 4, make }
-      const { perSecond, p50Ms, p99Ms, maxMs, statuses } = await runLoad(load)
-      rows.push({ run, perSecond, p50Ms, p99Ms, maxMs, answers: JSON.stringify(statuses) })
-      console.log(`  run ${run}: ${perSecond}/s`)
-    } finally {
-      await service.stop()
+  for (let run = 1; run <= runs; run += 1)
+    for (const processes of [1, 2]) {
+      const service = await startService({ env: { QUITADO_PROCESSES: String(processes) } })
+      try {
+        const make = checkoutRequests(await registerAccounts(service.port, 100))
+        const load = { port: service.port, connections: CONNECTIONS, seconds: SECONDS, warmUpSeconds: 4, make }
+        const { perSecond, p50Ms, p99Ms, maxMs, statuses } = await runLoad(load)
+        rows.push({ run, processes, perSecond, p50Ms, p99Ms, maxMs, answers: JSON.stringify(statuses) })
+        console.log(`  run ${run}, ${processes} process${processes === 1 ? '' : 'es'}: ${perSecond}/s`)
+      } finally {
+        await service.stop()
+      }
     }
-  }
   return rows
 }

@@ -46,7 +46,12 @@ export type ServiceOptions = {
 }
 
 export type BatchSettings = { readonly lanes: number; readonly batchMax: number; readonly queueMax: number }
-const defaultBatches: BatchSettings = { lanes: 2, batchMax: 256, queueMax: 4_096 }
+/** Two batches in flight keep the database busy; several processes have that between them already. */
+const defaultBatches = (processes: number): BatchSettings => ({
+  lanes: processes > 1 ? 1 : 2,
+  batchMax: 256,
+  queueMax: 4_096,
+})
 
 export type Service = {
   readonly app: FastifyInstance
@@ -73,7 +78,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const secrets = createSecrets(options.encryptionKeys, ids)
   const numbers = createNumberBlocks(db)
   const rail = createSandboxRail(config.publicUrl.replace(/^https?:\/\//i, ''))
-  const batches = { ...defaultBatches, ...options.batches }
+  const batches = { ...defaultBatches(config.processes), ...options.batches }
   const observeBatch = (batch: string) => (size: number) => metrics.batchSize.observe({ batch }, size)
 
   const creation = { db, clock, ids, numbers, rail }

@@ -148,6 +148,43 @@ describe('authentication', () => {
     expect(await authenticator.authenticate(KEY, OLD_TOKEN)).toBeUndefined()
   })
 
+  test('a pair that passed is recalled without a look-up for five seconds, and no other pair is', async () => {
+    const { authenticator, clock, asked } = authenticatorOf()
+    expect(authenticator.recall(KEY, TOKEN)).toBeUndefined()
+    const caller = await authenticator.authenticate(KEY, TOKEN)
+    expect(authenticator.recall(KEY, TOKEN)).toEqual(caller)
+    for (const [key, token] of [
+      [KEY, OLD_TOKEN],
+      [KEY, ''],
+      [KEY, undefined],
+      [UNKNOWN_KEY, TOKEN],
+      [undefined, TOKEN],
+      [undefined, undefined],
+    ])
+      expect(authenticator.recall(key, token)).toBeUndefined()
+    clock.advance(AUTHENTICATION_CACHE_MS - 1)
+    expect(authenticator.recall(KEY, TOKEN)).toEqual(caller)
+    clock.advance(1)
+    expect(authenticator.recall(KEY, TOKEN)).toBeUndefined()
+    expect(asked).toEqual(['credential_find'])
+  })
+
+  test('an old token is recalled until its end and no longer; what was refused or forgotten never is', async () => {
+    const { authenticator, row, secrets, clock } = authenticatorOf()
+    row['previous_hash'] = secrets.hash(OLD_TOKEN)
+    row['previous_ends_at'] = clock.now() + 1_000
+    await authenticator.authenticate(KEY, OLD_TOKEN)
+    clock.advance(999)
+    expect(authenticator.recall(KEY, OLD_TOKEN)).toBeDefined()
+    clock.advance(1)
+    expect(authenticator.recall(KEY, OLD_TOKEN)).toBeUndefined()
+    await authenticator.authenticate(KEY, OLD_TOKEN)
+    expect(authenticator.recall(KEY, OLD_TOKEN)).toBeUndefined()
+    await authenticator.authenticate(KEY, TOKEN)
+    authenticator.forget(KEY)
+    expect(authenticator.recall(KEY, TOKEN)).toBeUndefined()
+  })
+
   test('what was forgotten is looked up again at once', async () => {
     const { authenticator, row } = authenticatorOf()
     expect(await authenticator.authenticate(KEY, TOKEN)).toBeDefined()

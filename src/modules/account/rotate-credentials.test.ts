@@ -73,7 +73,8 @@ describe('rotating the token', () => {
   test('without an overlap the old token is dead within five seconds, in every process', async () => {
     const account = await it.given.account()
     const other = (await anotherProcess()).as({ 'x-api-key': account.apiKey })
-    expect(await works(other.as({ 'x-api-token': account.apiToken }))).toBe(true)
+    // The second time it is remembered.
+    for (const _time of [1, 2]) expect(await works(other.as({ 'x-api-token': account.apiToken }))).toBe(true)
     const { apiToken } = (await rotate(account, { overlapHours: 0 })).credentials
     it.clock.advance(5_000)
     expect(await works(account.api)).toBe(false)
@@ -84,7 +85,7 @@ describe('rotating the token', () => {
   test('the new token works at once, also in a process that remembers the old one', async () => {
     const account = await it.given.account()
     const other = (await anotherProcess()).as({ 'x-api-key': account.apiKey })
-    expect(await works(other.as({ 'x-api-token': account.apiToken }))).toBe(true)
+    for (const _time of [1, 2]) expect(await works(other.as({ 'x-api-token': account.apiToken }))).toBe(true)
     const { apiToken } = (await rotate(account)).credentials
     expect(await works(withToken(account, apiToken))).toBe(true)
     expect(await works(other.as({ 'x-api-token': apiToken }))).toBe(true)

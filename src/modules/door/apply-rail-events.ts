@@ -176,7 +176,7 @@ const applySql = statement<{ ord: number }>(
    ), ready as materialized (
      select * from input where (select count(*) from locked_books) > 0
    ), held_sales as materialized (${holdSalesCte('ready')}
-   ), paid as (${paySalesCte('ready', 'locked_books')}
+   ), paid as (${paySalesCte('ready')}
    ), winners as materialized (
      select i.* from ready i
      where (i.effect = 'pay' and exists (select 1 from paid p where p.ord = i.ord))

@@ -81,7 +81,8 @@ async function findCreated(db: Database, query: SaleQuery): Promise<SalePage> {
 
 const byIdsSql = statement<SaleRow>(
   'sale_by_ids',
-  `select ${columns} from sale where account_id = $1 and id = any($2::uuid[])`,
+  `select ${saleColumns.map((column) => `s.${column}`).join(', ')}
+   from unnest($2::uuid[]) as i(id) join sale s on s.account_id = $1 and s.id = i.id`,
 )
 
 /** Only paid sales have been processed; the ledger knows in which order. */

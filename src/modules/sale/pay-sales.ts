@@ -8,9 +8,9 @@ const PENDING: SaleState = 'PENDING'
 const PAID: SaleState = 'PAID'
 
 /** Pays the items that are still PENDING; the guard repeats the state they were decided on. */
-export const paySalesCte = (input: string, lockedBooks: string): string => `
+export const paySalesCte = (input: string): string => `
   update sale s set state = '${PAID}', paid_at = i.event_at, end_to_end = i.end_to_end
-  from ${input} i join ${lockedBooks} b using (account_id)
+  from ${input} i
   where i.effect = 'pay' and s.account_id = i.account_id and s.id = i.sale_id and s.state = '${PENDING}'
   returning i.ord, s.account_id, i.hour, i.created_hour`
 

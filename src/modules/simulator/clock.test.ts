@@ -2,7 +2,10 @@ import pg from 'pg'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { situationOf, type TestAccount, type TestSale } from '../../../test/harness/given.ts'
 import { testService } from '../../../test/harness/test-service.ts'
+import type { Instant } from '../../kernel/calendar.ts'
+import type { AccountId } from '../../kernel/ids.ts'
 import { clientConfig } from '../../platform/database/database.ts'
+import { advanceClock } from './advance-clock.ts'
 
 const it = testService()
 const NOON = '2026-11-16 12:00:00'
@@ -226,6 +229,37 @@ describe('one jump at a time', () => {
     expect((await advance(account, { days: 1 })).http).toBe(409)
     it.clock.advance(60 * SECOND)
     expect((await advance(account, { days: 1 })).http).toBe(200)
+  })
+
+  test('the clock is free before the answer leaves, not after', async () => {
+    const { id: uuid } = await accountAtNoon()
+    const busy = () =>
+      it.rows<{ id: number; busy: unknown }>('select id, clock_busy_until as busy from account where uuid = $1', [uuid])
+    const id = (await busy())[0]!.id as AccountId
+    const seen: unknown[] = []
+    const answer = {
+      repeat: async () => false,
+      async keep(lastStep: Parameters<Parameters<typeof advanceClock>[3]['keep']>[0]) {
+        seen.push((await busy())[0]!.busy === null)
+        await it.service.db.inTransaction(lastStep)
+        seen.push((await busy())[0]!.busy === null)
+      },
+    }
+    const context = { db: it.service.db, clock: it.clock }
+    expect(await advanceClock(context, id, (now) => (now + DAY) as Instant, answer)).toMatchObject({ ok: true })
+    expect(seen).toEqual([false, true])
+  })
+
+  test('an answer that is known is given again while the clock moves for another', async () => {
+    const account = await accountAtNoon()
+    const ask = () =>
+      account.api.post('/v1.1/sandbox/clock/advance', { days: 1 }, { headers: { 'idempotency-key': 'key' } })
+    const first = await ask()
+    const until = new Date(it.clock.now() + 60 * SECOND).toISOString()
+    await it.rows('update account set clock_busy_until = $2 where uuid = $1', [account.id, until])
+    expect((await advance(account, { days: 1 })).http).toBe(409)
+    const again = await ask()
+    expect([again.http, again.text, again.headers['idempotency-replayed']]).toEqual([200, first.text, 'true'])
   })
 
   test('jumps of many accounts at once are all answered', async () => {
