@@ -1,77 +1,25 @@
-import { execFile, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { afterEach, describe, expect, inject, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { apiClient } from '../harness/api-client.ts'
+import {
+  cleanUp,
+  isAlive,
+  later,
+  newDatabaseUrl,
+  newFolder,
+  postmasterOf,
+  quitado,
+  until,
+} from '../harness/quitado-process.ts'
 import { childrenOf } from '../harness/running-service.ts'
-import { createDatabase, dropDatabase, placeOf } from '../harness/test-server.ts'
 
-const root = resolve(import.meta.dirname, '../..')
 const run = promisify(execFile)
-const cleanUps: (() => unknown)[] = []
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
-})
-
-function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'quitado-start-'))
-  cleanUps.push(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
-
-function freePort(): Promise<number> {
-  return new Promise((done) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => done(port))
-    })
-  })
-}
-
-type Started = {
-  readonly port: number
-  readonly pid: number
-  output(): string
-  signal(name: NodeJS.Signals): void
-  readonly ended: Promise<number | null>
-}
-
-/** `npm start`'s own command, until it is ready or has ended. */
-async function quitado(env: Record<string, string>, args: readonly string[] = []): Promise<Started> {
-  const port = Number(env['PORT'] ?? (await freePort()))
-  const child = spawn(process.execPath, ['src/main.ts', ...args], {
-    cwd: root,
-    env: { ...process.env, LOG_LEVEL: 'warn', PORT: String(port), ...env },
-  })
-  let output = ''
-  const ended = new Promise<number | null>((done) => child.once('exit', done))
-  await new Promise<void>((done) => {
-    const hear = (chunk: Buffer) => {
-      output += chunk
-      if (output.includes('curl -s')) done()
-    }
-    child.stdout.on('data', hear)
-    child.stderr.on('data', hear)
-    child.once('close', () => done())
-  })
-  cleanUps.push(async () => {
-    child.kill('SIGTERM')
-    await ended
-  })
-  return { port, pid: child.pid!, output: () => output, signal: (name) => child.kill(name), ended }
-}
-
-const postmasterOf = (folder: string) =>
-  Number(readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0])
-const isAlive = (pid: number) => existsSync(`/proc/${pid}`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((done) => setTimeout(done, 50))
-}
+afterEach(cleanUp)
 
 describe('npm start', () => {
   test('shows progress, prints where it is and a curl line that works when pasted', async () => {
@@ -146,12 +94,7 @@ describe('npm start', () => {
   })
 
   test('runs on DATABASE_URL, and two processes share it', async () => {
-    const server = inject('server')
-    const database = `quitado_start_${process.pid}`
-    await createDatabase(server, database)
-    cleanUps.push(() => dropDatabase(server, database))
-    const place = placeOf(server, database)
-    const url = 'url' in place ? place.url : `postgresql://postgres@localhost/${database}?host=${encodeURIComponent(place.host)}`
+    const url = await newDatabaseUrl()
     const folder = newFolder()
     const started = await quitado({ QUITADO_DATA: folder, DATABASE_URL: url, QUITADO_PROCESSES: '2' })
     expect(started.output()).toContain('Quitado is ready')
@@ -198,7 +141,7 @@ describe('a wrong start is one line', () => {
   test('a port in use names the port', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await new Promise((done) => server.once('listening', done))
-    cleanUps.push(() => server.close())
+    later(() => server.close())
     const { port } = server.address() as { port: number }
     const started = await quitado({ QUITADO_DATA: newFolder(), PORT: String(port) })
     expect(await started.ended).toBe(1)

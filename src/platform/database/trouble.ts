@@ -15,7 +15,7 @@ export function troubleOf(error: unknown): Trouble {
   // Classes 08 and 57P: the connection or the server went away, so the outcome is unknown.
   if (
     code !== undefined &&
-    (code.startsWith('08') || code.startsWith('57P') || code === '53300' || lostCodes.has(code))
+    (code.startsWith('08') || code.startsWith('57P') || code === '53300' || code === '3D000' || lostCodes.has(code))
   )
     return 'lost'
   return message !== undefined && lostWords.test(message) ? 'lost' : 'other'

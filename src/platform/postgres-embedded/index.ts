@@ -1,4 +1,3 @@
 export { EmbeddedPostgresError } from './error.ts'
 export { attachEmbeddedPostgres } from './postmaster-file.ts'
-export { embeddedSettings, type Settings as EmbeddedPostgresSettings } from './settings.ts'
 export { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostgres } from './start.ts'
