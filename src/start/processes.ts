@@ -65,7 +65,7 @@ export async function startProcesses({
     async stop() {
       stopping = true
       const children = Object.values(cluster.workers ?? {}).filter((child) => child !== undefined)
-      await Promise.all(children.map(drain))
+      await Promise.all(children.map((child) => drain(child, onDeath)))
     },
   }
   try {
@@ -85,10 +85,13 @@ async function answerMetrics(metrics: { clusterMetrics(): Promise<string> }, chi
 }
 
 /** Asked first, killed after the time that a request may take. */
-function drain(child: Worker): Promise<void> {
+function drain(child: Worker, onDeath: (sentence: string) => void): Promise<void> {
   return new Promise((resolve) => {
     if (child.isDead()) return resolve()
-    const timer = setTimeout(() => child.process.kill('SIGKILL'), DRAIN_MS)
+    const timer = setTimeout(() => {
+      onDeath('A service process did not end in time and was killed.')
+      child.process.kill('SIGKILL')
+    }, DRAIN_MS)
     child.on('exit', () => {
       clearTimeout(timer)
       resolve()

@@ -59,6 +59,7 @@ describe('a stop', () => {
     started.signal('SIGTERM')
     const answers = await Promise.all(many)
     expect(await started.ended).toBe(0)
+    expect(started.output()).not.toContain('was killed')
     const http = answers.filter((answer) => answer !== undefined).map((answer) => answer.http)
     expect(http.filter((code) => code !== 200 && code !== 503)).toEqual([])
     expect(http).toContain(200)
