@@ -49,6 +49,7 @@ function lineOf(error: unknown): string {
   )
     return error.message
   const { code, message, stack } = error as { code?: string; message?: string; stack?: string }
+  if (code === '42P01') return 'There is no Quitado database here yet: npm start or npm run migrate makes one.'
   const unreachable = code !== undefined && /^(E[A-Z]+|28...|3D000|08...)$/.test(code)
   return unreachable ? `DATABASE_URL: cannot connect (${message || code})` : (stack ?? String(error))
 }

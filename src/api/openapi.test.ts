@@ -69,10 +69,10 @@ function registeredPaths(): string[] {
 }
 
 describe('the OpenAPI document', () => {
-  test('is the interface’s: version 3.1, title API 1.1, version 1.0.0, at our address', () => {
+  test('is the interface’s: version 3.1, title API 1.1, version 1.0.0, at the address it was asked by', () => {
     expect(document.openapi).toMatch(/^3\.1\.\d+$/)
     expect(document.info).toMatchObject({ title: 'API 1.1', version: '1.0.0' })
-    expect(document.servers).toEqual([{ url: '/' }, { url: 'http://pay.test' }])
+    expect(document.servers).toEqual([{ url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) }])
   })
 
   test('has every route of the service and no other', async () => {

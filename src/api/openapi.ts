@@ -88,8 +88,7 @@ export const openApiOptions = (publicUrl: string): SwaggerOptions => ({
       version: '1.0.0',
       description: 'Quitado collects PIX payments. Send `x-api-key` and `x-api-token` with every request.',
     },
-    // The page's own origin first: its examples then run wherever it was opened.
-    servers: [{ url: '/' }, { url: publicUrl }],
+    servers: [{ url: publicUrl }],
     tags: [
       { name: 'Checkout', description: 'Make charges.' },
       { name: 'Transactions', description: 'Look at them, cancel them.' },
@@ -114,5 +113,11 @@ export const openApiOptions = (publicUrl: string): SwaggerOptions => ({
 
 export const docsOptions: FastifyApiReferenceOptions = {
   routePrefix: '/docs',
-  configuration: { url: '/openapi.json', withDefaultFonts: false, hideClientButton: true, telemetry: false },
+  configuration: {
+    url: '/openapi.json',
+    authentication: { preferredSecurityScheme: [['apiKey', 'apiToken']] },
+    withDefaultFonts: false,
+    hideClientButton: true,
+    telemetry: false,
+  },
 }

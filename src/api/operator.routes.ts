@@ -93,7 +93,10 @@ export function operatorRoutes(context: OperatorContext) {
   return async (app: FastifyInstance) => {
     app.post(
       '/accounts',
-      describe('Create an account', { body: objectSchema(createFields), response: { 201: createdSchema } }),
+      describe('Create an account', {
+        body: objectSchema(createFields, { examples: [{ name: 'Loja Nova' }] }),
+        response: { 201: createdSchema },
+      }),
       async (request, reply) => {
         const asked = readBody(request, createFields)
         const numbers = await reserveNumber(context.numbers)
@@ -144,7 +147,7 @@ export function operatorRoutes(context: OperatorContext) {
       '/accounts/:accountId',
       describe('Change settings, limits or status', {
         params: accountParams,
-        body: objectSchema(operatorSettingsFields),
+        body: objectSchema(operatorSettingsFields, { examples: [{ rateLimitPerSecond: 100 }] }),
       }),
       async (request) => {
         const changes = settingsChanges(readBody(request, operatorSettingsFields))
@@ -159,7 +162,10 @@ export function operatorRoutes(context: OperatorContext) {
 
     app.post<AccountParams>(
       '/accounts/:accountId/credentials/rotate',
-      describe('A new token for an account', { params: accountParams, body: objectSchema(rotateFields) }),
+      describe('A new token for an account', {
+        params: accountParams,
+        body: objectSchema(rotateFields, { examples: [{ overlapHours: 24 }] }),
+      }),
       async (request) => {
         const { overlapHours = OVERLAP_HOURS_MAX } = readBody(request, rotateFields)
         const accountId = unwrap(await accountIdOf(db, request.params.accountId), notFound)
@@ -210,7 +216,9 @@ function recipientRoutes(app: FastifyInstance, { db, clock }: OperatorContext): 
 
   app.put<{ Params: { accountId: string; recipientId: string } }>(
     '/accounts/:accountId/recipients/:recipientId',
-    describe('Activate or deactivate a recipient', { body: objectSchema(activeFields) }),
+    describe('Activate or deactivate a recipient', {
+      body: objectSchema(activeFields, { examples: [{ active: true }] }),
+    }),
     async (request) => {
       const { active } = readBody(request, activeFields)
       const parent = unwrap(await accountIdOf(db, request.params.accountId), notFound)

@@ -22,7 +22,11 @@ export function serviceRoutes({ metrics, isReady, renderMetrics }: ServiceRoutes
     app.get('/metrics', hidden, async (_request, reply) =>
       reply.type(metrics.registry.contentType).send(await renderMetrics()),
     )
-    app.get('/openapi.json', hidden, async () => app.swagger())
+    // Under the address that the reader used: its examples then run from wherever the page was opened.
+    app.get('/openapi.json', hidden, async ({ protocol, host }) => ({
+      ...app.swagger(),
+      servers: [{ url: `${protocol}://${host}` }],
+    }))
     for (const path of ['/', '/panel', '/register'])
       app.get(path, hidden, async (_request, reply) => reply.type('text/html; charset=utf-8').send(doorstep))
   }

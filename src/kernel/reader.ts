@@ -258,5 +258,5 @@ export function objectSchema(fields: Fields, options: Record<string, unknown> = 
   const properties: Record<string, TSchema> = {}
   for (const [name, field] of Object.entries(fields))
     properties[name] = field.required ? field.schema : Type.Optional(field.schema)
-  return Type.Object(properties, { additionalProperties: true, ...options })
+  return Type.Object(properties, options)
 }

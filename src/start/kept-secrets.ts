@@ -1,19 +1,28 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import type { RandomIds } from '../platform/random-ids.ts'
 
-export type KeptSecrets = { readonly operatorToken: string; readonly encryptionKeys: readonly Buffer[] }
+export type KeptSecrets = {
+  readonly operatorToken: string
+  readonly encryptionKeys: readonly Buffer[]
+  /** The key was made by this very start. */
+  readonly isNewKey: boolean
+}
+
+const KEY_FILE = 'encryption-key'
 
 /** Configured, or made once and kept under the data folder, readable by its owner alone. */
 export function keepSecrets(config: Config, ids: RandomIds): KeptSecrets {
   const kept = (name: string, make: () => string): string =>
     readKept(config.dataFolder, name) ?? keep(config.dataFolder, name, make())
+  const isNewKey = config.encryptionKeys === undefined && readKept(config.dataFolder, KEY_FILE) === undefined
   return {
+    isNewKey,
     operatorToken: config.operatorToken ?? kept('operator-token', () => ids.uuid()),
     encryptionKeys: config.encryptionKeys ?? [
       Buffer.from(
-        kept('encryption-key', () => ids.bytes(32).toString('base64')),
+        kept(KEY_FILE, () => ids.bytes(32).toString('base64')),
         'base64',
       ),
     ],
@@ -36,4 +45,9 @@ export function keep(folder: string, name: string, value: string): string {
   writeFileSync(`${path}.new`, `${value}\n`, { mode: 0o600, flush: true })
   renameSync(`${path}.new`, path)
   return value
+}
+
+/** A key made for a database that has another one is worse than none. */
+export function dropNewKey(folder: string): void {
+  rmSync(join(folder, KEY_FILE), { force: true })
 }

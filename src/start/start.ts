@@ -9,7 +9,7 @@ import { createSecrets } from '../platform/secrets.ts'
 import { banner } from './banner.ts'
 import { startDatabase } from './database.ts'
 import { type DemoCredentials, demoAccount } from './demo-account.ts'
-import { type KeptSecrets, keepSecrets } from './kept-secrets.ts'
+import { dropNewKey, type KeptSecrets, keepSecrets } from './kept-secrets.ts'
 import { type Processes, StartFailed, startProcesses } from './processes.ts'
 
 const say = (sentence: string) => void process.stdout.write(`${sentence}\n`)
@@ -79,8 +79,13 @@ async function checkSecretsAndOpenDemo(
   const db = openDatabase(connection, { connectionsMax: 2, queryTimeoutMs: 15_000, onError: () => {} })
   try {
     const secrets = createSecrets(kept.encryptionKeys, ids)
-    if (!(await opensSecrets(db, secrets)))
-      throw new StartFailed('QUITADO_ENCRYPTION_KEY: the secrets of this database were sealed with another key')
+    if (!(await opensSecrets(db, secrets))) {
+      if (kept.isNewKey) dropNewKey(config.dataFolder)
+      const where = config.encryptionKeys
+        ? 'another key'
+        : `another key than that of ${join(config.dataFolder, 'encryption-key')}`
+      throw new StartFailed(`QUITADO_ENCRYPTION_KEY: the secrets of this database were sealed with ${where}`)
+    }
     const serves = config.env === 'sandbox' && config.role !== 'worker'
     return serves ? await demoAccount({ db, secrets, ids, clock: systemClock, folder: config.dataFolder }) : undefined
   } finally {

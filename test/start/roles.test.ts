@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -83,8 +83,17 @@ describe('commands and secrets', () => {
     const second = await quitado({ QUITADO_DATA: folder })
     expect(await second.ended).toBe(1)
     expect(second.output().trim().split('\n').at(-1)).toBe(
-      'QUITADO_ENCRYPTION_KEY: the secrets of this database were sealed with another key',
+      `QUITADO_ENCRYPTION_KEY: the secrets of this database were sealed with another key than that of ${join(folder, 'encryption-key')}`,
     )
+    expect(existsSync(join(folder, 'encryption-key'))).toBe(false)
+  })
+
+  test('audit of a folder without a database says so', async () => {
+    const audited = await quitado({ QUITADO_DATA: newFolder() }, ['audit'])
+    expect([await audited.ended, audited.output().trim()]).toEqual([
+      1,
+      'There is no Quitado database here yet: npm start or npm run migrate makes one.',
+    ])
   })
 
   test('an unknown command names the known ones', async () => {

@@ -110,7 +110,7 @@ export function accountRoutes(context: AccountRoutesContext) {
         schema: {
           tags: ['Account'],
           summary: 'Say where notifications go: groups that are sent are replaced, others stay',
-          body: objectSchema(notificationFields),
+          body: objectSchema(notificationFields, { examples: [{ payment: { url: 'http://localhost:9000/hook' } }] }),
           response: { 200: notificationsSchema },
         },
       },
@@ -133,7 +133,7 @@ export function accountRoutes(context: AccountRoutesContext) {
         schema: {
           tags: ['Account'],
           summary: 'A new token, shown once; the old one works until the overlap ends',
-          body: objectSchema(rotateFields),
+          body: objectSchema(rotateFields, { examples: [{ overlapHours: 24 }] }),
           response: { 200: rotatedSchema },
         },
       },
@@ -163,7 +163,7 @@ export function accountRoutes(context: AccountRoutesContext) {
         schema: {
           tags: ['Account'],
           summary: 'A new webhook secret; deliveries are signed with both until the overlap ends',
-          body: objectSchema(rotateFields),
+          body: objectSchema(rotateFields, { examples: [{ overlapHours: 24 }] }),
           response: { 200: secretRotatedSchema },
         },
       },

@@ -91,7 +91,7 @@ export function checkoutRoutes(context: CheckoutRoutesContext) {
         schema: {
           tags: ['Checkout'],
           summary: 'Renew a cancelled charge: same sale, new QR code',
-          body: objectSchema(renewFields),
+          body: objectSchema(renewFields, { examples: [{ maxAge: 60 }] }),
           response: { 200: checkoutAnswerSchema },
         },
       },

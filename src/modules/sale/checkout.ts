@@ -123,6 +123,14 @@ const checkoutFields = (verifyDigits: boolean, splits: boolean) => ({
   split: anything(Type.Array(Type.Object({}, { additionalProperties: true }), { description: 'Not available yet.' })),
 })
 
+const checkoutExample = {
+  currency: 'BRL',
+  amount: 10.5,
+  referenceCode: 'order-1',
+  paymentMethod: 'PIX',
+  shopper: { name: 'Maria da Silva', email: 'maria@example.com', document: { type: 'CPF', number: '529.982.247-25' } },
+}
+
 export type CheckoutParser = {
   readonly schema: TSchema
   /** All broken fields at once, in the order of the contract. */
@@ -133,7 +141,7 @@ export function createCheckoutParser(verifyDigits: boolean): CheckoutParser {
   const alone = checkoutFields(verifyDigits, false)
   const withSplit = checkoutFields(verifyDigits, true)
   return {
-    schema: objectSchema(alone),
+    schema: objectSchema(alone, { examples: [checkoutExample] }),
     parse(body) {
       const splits = isObject(body) && body['split'] != null
       const read = readFields(splits ? withSplit : alone, body)

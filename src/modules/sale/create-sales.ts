@@ -60,9 +60,7 @@ export async function createSales(
   let next = 0
   return items.map((item) => {
     const draft = item.draft!
-    return 'faults' in draft
-      ? { outcome: 'refused', faults: draft.faults }
-      : outcomeOf(outcomes[next++]!.outcome, draft.answer)
+    return 'faults' in draft ? { outcome: 'refused', faults: draft.faults } : outcomeOf(outcomes[next++]!, draft.answer)
   })
 }
 
@@ -134,10 +132,40 @@ export const chargeOf = (sale: Sale, account: Pick<AccountTerms, 'name' | 'city'
 
 type InsertOutcome = 'created' | 'keyTaken' | 'keyBusy' | 'referenceTaken' | 'later'
 
+const common = `$1::bigint[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::integer[], $8::bigint[],
+       $9::text[], $10::text[], $11::text[], $12::text[]`
+const commonNames = `account_id, id, number, amount, fee, created_ms, hour, expires_ms, reference_code, callback_url, shopper, extra`
+
+/** Writes the sales of `admitted` and counts them; a sale that is there already is this very one, sent again. */
+const writeSalesCtes = (admitted: string) => `
+   created as (
+     insert into sale (account_id, id, number, amount_cents, fee_cents, created_at, expires_at, reference_code, callback_url, shopper, extra)
+     select account_id, id, number, amount, fee, to_timestamp(created_ms / 1000::float8), to_timestamp(expires_ms / 1000::float8),
+       reference_code, callback_url, shopper::json, extra::json
+     from ${admitted}
+     on conflict (account_id, id) do nothing
+     returning account_id, id
+   ), counted as (
+     insert into sale_hour as h (account_id, hour, pending, paid, cancelled, processed)
+     select c.account_id, i.hour, count(*), 0, 0, 0 from created c join ${admitted} i using (account_id, id)
+     group by c.account_id, i.hour order by c.account_id, i.hour
+     on conflict (account_id, hour) do update set pending = h.pending + excluded.pending
+     returning account_id
+   )`
+
+/** The common case: no key and no unique reference, so nothing can be refused any more. */
+const insertPlainSql = statement<{ n: number }>(
+  'sale_insert_plain_batch',
+  `with input as materialized (
+     select * from unnest(${common}) as t(${commonNames})
+   ), ${writeSalesCtes('input')}
+   select count(*) as n from created`,
+)
+
 // A reference that is free by this statement's snapshot is inserted plainly: when two batches race for one, the later
 // one breaks on the key, is sent again, and then sees it taken. So a stored answer never promises a sale that is not.
 // Of two items with one reference the second waits for the next batch: whether the first counts is not known before.
-const insertSalesSql = statement<{ ord: number; outcome: InsertOutcome }>(
+const insertGuardedSql = statement<{ ord: number; outcome: InsertOutcome }>(
   'sale_insert_batch',
   `with input as materialized (
      select t.*, t.unique_reference and exists (
@@ -146,10 +174,8 @@ const insertSalesSql = statement<{ ord: number; outcome: InsertOutcome }>(
        ) as reference_taken,
        t.unique_reference and row_number() over (partition by t.account_id, t.reference_code order by t.ord) > 1 as later,
        case when t.idem_key is null then true else ${tryKeyLock('t.idem_key', 't.account_id')} end as key_free
-     from unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::integer[],
-       $8::bigint[], $9::text[], $10::boolean[], $11::text[], $12::text[], $13::text[], $14::text[], $15::bytea[], $16::bytea[])
-       with ordinality as t(account_id, id, number, amount, fee, created_ms, hour, expires_ms, reference_code, unique_reference,
-         callback_url, shopper, extra, idem_key, idem_hash, idem_answer, ord)
+     from unnest(${common}, $13::boolean[], $14::text[], $15::bytea[], $16::bytea[])
+       with ordinality as t(${commonNames}, unique_reference, idem_key, idem_hash, idem_answer, ord)
    ), free as materialized (
      select * from input where key_free and not later and not reference_taken
    ), keyed as (
@@ -163,20 +189,7 @@ const insertSalesSql = statement<{ ord: number; outcome: InsertOutcome }>(
        and not exists (select 1 from sale_reference r where r.account_id = a.account_id and r.reference_code = a.reference_code)
      order by account_id, reference_code
      returning account_id
-   ), created as (
-     insert into sale (account_id, id, number, amount_cents, fee_cents, created_at, expires_at, reference_code, callback_url, shopper, extra)
-     select account_id, id, number, amount, fee, to_timestamp(created_ms / 1000::float8), to_timestamp(expires_ms / 1000::float8),
-       reference_code, callback_url, shopper::json, extra::json
-     from admitted
-     on conflict (account_id, id) do nothing
-     returning account_id, id
-   ), counted as (
-     insert into sale_hour as h (account_id, hour, pending, paid, cancelled, processed)
-     select c.account_id, i.hour, count(*), 0, 0, 0 from created c join input i using (account_id, id)
-     group by c.account_id, i.hour order by c.account_id, i.hour
-     on conflict (account_id, hour) do update set pending = h.pending + excluded.pending
-     returning account_id
-   )
+   ), ${writeSalesCtes('admitted')}
    select i.ord, case
      when exists (select 1 from admitted a where a.ord = i.ord) then 'created'
      when not i.key_free then 'keyBusy'
@@ -188,11 +201,12 @@ const insertSalesSql = statement<{ ord: number; outcome: InsertOutcome }>(
    from input i order by i.ord`,
 )
 
-function insertSales(db: Queryable, items: readonly CreateSale[], now: Instant) {
+/** One outcome an item, in order. */
+async function insertSales(db: Queryable, items: readonly CreateSale[], now: Instant): Promise<InsertOutcome[]> {
   const drafts = items.map((item) => item.draft as DraftSale)
   const plain = (of: (sale: Sale) => number | string) => plainArray(drafts.map(({ sale }) => of(sale)))
   const texts = (of: (sale: Sale) => string | null) => textArray(drafts.map(({ sale }) => of(sale)))
-  return db.query(insertSalesSql, [
+  const commonColumns = [
     plain((sale) => sale.accountId),
     plain((sale) => sale.id),
     plain((sale) => sale.number),
@@ -202,14 +216,22 @@ function insertSales(db: Queryable, items: readonly CreateSale[], now: Instant) 
     plain((sale) => hourOf(sale.createdAt)),
     plain((sale) => sale.expiresAt),
     texts((sale) => sale.referenceCode),
-    plainArray(drafts.map(({ account }) => (account.uniqueReferenceCode ? 't' : 'f'))),
     texts((sale) => sale.callbackUrl),
     texts((sale) => JSON.stringify(sale.shopper)),
     textArray(items.map((item) => item.request.extra)),
+  ]
+  if (items.every((item, index) => item.requestKey === null && !drafts[index]!.account.uniqueReferenceCode)) {
+    await db.query(insertPlainSql, commonColumns)
+    return items.map(() => 'created')
+  }
+  const rows = await db.query(insertGuardedSql, [
+    ...commonColumns,
+    plainArray(drafts.map(({ account }) => (account.uniqueReferenceCode ? 't' : 'f'))),
     textArray(items.map((item) => item.requestKey?.key ?? null)),
     items.map((item) => item.requestKey?.requestHash ?? null),
     items.map((item, index) => (item.requestKey ? Buffer.from(drafts[index]!.answer) : null)),
     sqlTime(now),
     sqlTime(keysExpireBefore(now)),
   ])
+  return rows.map((row) => row.outcome)
 }

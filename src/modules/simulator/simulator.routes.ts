@@ -245,7 +245,9 @@ export function simulatorRoutes(context: SimulatorContext) {
           tags: ['Sandbox'],
           summary: 'A payer pays the sale',
           params: Type.Object({ saleUUID: Type.String({ format: 'uuid' }) }),
-          body: objectSchema(paidFields),
+          body: objectSchema(paidFields, {
+            examples: [{ payer: { name: 'Pagador de Teste', document: '52998224725' } }],
+          }),
           response: { 200: paidSchema },
         },
       },
@@ -282,7 +284,7 @@ export function simulatorRoutes(context: SimulatorContext) {
         schema: {
           tags: ['Sandbox'],
           summary: "The account's clock jumps ahead; everything due on the way happens before the answer",
-          body: objectSchema(clockFields),
+          body: objectSchema(clockFields, { examples: [{ days: 1 }] }),
           response: { 200: answerSchema({ ...clockSchema, processed: Type.Integer() }) },
         },
       },
