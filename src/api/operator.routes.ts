@@ -16,7 +16,6 @@ import {
   OVERLAP_HOURS_MAX,
   openAccount,
   operatorSettingsFields,
-  reserveNumber,
   rotateToken,
   setRecipientActive,
   settingsChanges,
@@ -30,7 +29,7 @@ import { readBody, readQuery } from '../platform/http/body.ts'
 import { success } from '../platform/http/context.ts'
 import { pagedAnswer, pageField, pageSizeField } from '../platform/http/paging.ts'
 import { unwrap } from '../platform/http/refusals.ts'
-import type { NumberBlocks } from '../platform/number-blocks.ts'
+import { type NumberBlocks, reserveOne } from '../platform/number-blocks.ts'
 import type { RandomIds } from '../platform/random-ids.ts'
 import type { Secrets } from '../platform/secrets.ts'
 
@@ -99,7 +98,7 @@ export function operatorRoutes(context: OperatorContext) {
       }),
       async (request, reply) => {
         const asked = readBody(request, createFields)
-        const numbers = await reserveNumber(context.numbers)
+        const numbers = await reserveOne(context.numbers)
         const created = await db.inTransaction(async (tx) => {
           const opened = await openAccount(
             { ...context, numbers, tx, now: clock.now() },

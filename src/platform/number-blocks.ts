@@ -54,3 +54,9 @@ export function createNumberBlocks(db: Database): NumberBlocks {
     },
   }
 }
+
+/** One number, taken before a transaction begins: a transaction that waits for a second connection can starve the pool. */
+export async function reserveOne(numbers: NumberBlocks): Promise<NumberBlocks> {
+  const number = await numbers.next()
+  return { next: async () => number, take: async (count) => [number].slice(0, count) }
+}

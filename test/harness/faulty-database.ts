@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net'
 import pg from 'pg'
 import { pino } from 'pino'
 import { vi } from 'vitest'
+import type { Config } from '../../src/config.ts'
 import { clientConfig, type Database } from '../../src/platform/database/database.ts'
 import { systemRandomIds } from '../../src/platform/random-ids.ts'
 import { type BatchSettings, createService, type Service } from '../../src/service.ts'
@@ -11,10 +12,10 @@ import { OPERATOR_TOKEN, type TestService } from './test-service.ts'
 /** Another process of the service, on the same database and clock. */
 export async function anotherService(
   { config, connection, clock }: TestService,
-  batches: Partial<BatchSettings> = {},
+  { batches = {}, env = config.env }: { batches?: Partial<BatchSettings>; env?: Config['env'] } = {},
 ): Promise<Service & { readonly api: ApiClient }> {
   const service = await createService({
-    config,
+    config: { ...config, env },
     connection,
     operatorToken: OPERATOR_TOKEN,
     encryptionKeys: [Buffer.alloc(32, 7)],

@@ -17,7 +17,7 @@ export {
   paymentMethods,
 } from './account.ts'
 export { type Authenticator, type Caller, createAuthenticator } from './authenticate.ts'
-export { hashPassword, openAccount, reserveNumber } from './open-account.ts'
+export { hashPassword, openAccount } from './open-account.ts'
 export { linkRecipient, type Recipient, setRecipientActive } from './recipients.ts'
 export { OVERLAP_HOURS_MAX, rotateToken } from './rotate-credentials.ts'
 export {

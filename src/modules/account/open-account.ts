@@ -42,12 +42,6 @@ export type OpenAccountContext = {
   readonly now: Instant
 }
 
-/** Taken before the transaction begins: a transaction that waits for a second connection can starve the pool. */
-export async function reserveNumber(numbers: OpenAccountContext['numbers']): Promise<OpenAccountContext['numbers']> {
-  const number = await numbers.next()
-  return { next: async () => number }
-}
-
 const DEFAULT_CITY = 'SAO PAULO'
 
 const insertAccountSql = statement(

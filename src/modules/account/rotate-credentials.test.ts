@@ -1,11 +1,8 @@
-import type { AddressInfo } from 'node:net'
-import { pino } from 'pino'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type ApiClient, apiClient } from '../../../test/harness/api-client.ts'
+import type { ApiClient } from '../../../test/harness/api-client.ts'
+import { anotherService } from '../../../test/harness/faulty-database.ts'
 import type { TestAccount } from '../../../test/harness/given.ts'
-import { OPERATOR_TOKEN, testService } from '../../../test/harness/test-service.ts'
-import { systemRandomIds } from '../../platform/random-ids.ts'
-import { createService } from '../../service.ts'
+import { testService } from '../../../test/harness/test-service.ts'
 
 const it = testService()
 const HOUR = 3_600_000
@@ -22,18 +19,9 @@ async function rotate(account: Pick<TestAccount, 'api'>, body?: object) {
 
 /** A second process of the same service: same database, its own memory. */
 async function anotherProcess(): Promise<ApiClient> {
-  const service = await createService({
-    config: it.config,
-    connection: it.connection,
-    operatorToken: OPERATOR_TOKEN,
-    encryptionKeys: [Buffer.alloc(32, 7)],
-    clock: it.clock,
-    ids: systemRandomIds(),
-    logger: pino({ level: 'silent' }),
-  })
+  const service = await anotherService(it)
   onTestFinished(() => service.close())
-  await service.app.listen({ host: '127.0.0.1', port: 0 })
-  return apiClient((service.app.server.address() as AddressInfo).port)
+  return service.api
 }
 
 const usedAt = async (account: TestAccount) =>

@@ -10,7 +10,7 @@ import type { Service } from '../../service.ts'
 const it = testService()
 let other: Awaited<ReturnType<typeof anotherService>>
 beforeAll(async () => {
-  other = await anotherService(it, { lanes: 1 })
+  other = await anotherService(it, { batches: { lanes: 1 } })
 })
 afterAll(() => other.close())
 

@@ -9,7 +9,7 @@ import { jsonBody } from '../../platform/http/body.ts'
 import { type CommandContext, keepRefusal, replay, requestKeyOf, runCommand } from '../../platform/http/idempotently.ts'
 import { RequestInvalid, RequestUnusable, unwrap } from '../../platform/http/refusals.ts'
 import { findKey, type RequestKey } from '../../platform/idempotency/idempotency.store.ts'
-import type { NumberBlocks } from '../../platform/number-blocks.ts'
+import { type NumberBlocks, reserveOne } from '../../platform/number-blocks.ts'
 import type { OpenedCharge, Rail } from '../../rail/rail.ts'
 import type { CheckoutParser } from './checkout.ts'
 import { type CreateSale, type CreateSaleOutcome, chargeOf, type createSales } from './create-sales.ts'
@@ -137,9 +137,7 @@ async function createAfterOther(
   reply: FastifyReply,
   { draft: _decidedBefore, ...item }: CreateSale,
 ) {
-  // Taken first: a transaction that waits for a second connection can starve the pool.
-  const [number] = await context.numbers.take(1)
-  const numbers = { next: async () => number!, take: async () => [number!] }
+  const numbers = await reserveOne(context.numbers)
   try {
     return await runCommand(context, request, reply, async (tx) => {
       const [outcome] = await context.createIn({ db: tx, numbers }, [{ ...item, requestKey: null }])

@@ -1,37 +1,24 @@
-import type { AddressInfo } from 'node:net'
-import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type ApiClient, apiClient, type Reply } from '../../../test/harness/api-client.ts'
+import type { ApiClient, Reply } from '../../../test/harness/api-client.ts'
+import { anotherService } from '../../../test/harness/faulty-database.ts'
 import { checkoutBody, situationOf, type TestAccount } from '../../../test/harness/given.ts'
-import { OPERATOR_TOKEN, testService } from '../../../test/harness/test-service.ts'
+import { testService } from '../../../test/harness/test-service.ts'
 import type { AccountId } from '../../kernel/ids.ts'
 import { statement } from '../../platform/database/database.ts'
 import { claimKey } from '../../platform/idempotency/idempotency.store.ts'
-import { systemRandomIds } from '../../platform/random-ids.ts'
-import { type BatchSettings, createService } from '../../service.ts'
+import type { BatchSettings } from '../../service.ts'
 
 const it = testService()
 const CHECKOUT = '/v1.1/checkout/transparent'
 const SENT = 16
 
-/** Another process of the service, on the same database. */
+/** Another process of the service, as an account sees it. */
 async function startAnother(batches: Partial<BatchSettings> = {}) {
-  const service = await createService({
-    config: it.config,
-    connection: it.connection,
-    operatorToken: OPERATOR_TOKEN,
-    encryptionKeys: [Buffer.alloc(32, 7)],
-    clock: it.clock,
-    ids: systemRandomIds(),
-    logger: pino({ level: 'silent' }),
-    batches,
-  })
-  await service.app.listen({ host: '127.0.0.1', port: 0 })
-  const { port } = service.app.server.address() as AddressInfo
+  const service = await anotherService(it, { batches })
   return {
     close: () => service.close(),
     as: ({ apiKey, apiToken }: TestAccount): ApiClient =>
-      apiClient(port, { 'x-api-key': apiKey, 'x-api-token': apiToken }),
+      service.api.as({ 'x-api-key': apiKey, 'x-api-token': apiToken }),
   }
 }
 

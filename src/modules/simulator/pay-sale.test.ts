@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { AddressInfo } from 'node:net'
-import { pino } from 'pino'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { apiClient } from '../../../test/harness/api-client.ts'
+import { anotherService } from '../../../test/harness/faulty-database.ts'
 import { pay, situationOf, type TestAccount } from '../../../test/harness/given.ts'
-import { OPERATOR_TOKEN, testService } from '../../../test/harness/test-service.ts'
-import { systemRandomIds } from '../../platform/random-ids.ts'
-import { createService } from '../../service.ts'
+import { testService } from '../../../test/harness/test-service.ts'
 
 const it = testService()
 const endToEnd = (tail: string) => `E99999004202611161500${tail.padStart(11, '0')}`
@@ -188,21 +184,9 @@ describe('payments with an Idempotency-Key', () => {
     const account = await it.given.account()
     const sales = await Promise.all(Array.from({ length: 30 }, () => it.given.sale(account, { amount: 5 })))
     // Another process of the same service: it has taken no numbers yet.
-    const fresh = await createService({
-      config: it.config,
-      connection: it.connection,
-      operatorToken: OPERATOR_TOKEN,
-      encryptionKeys: [Buffer.alloc(32, 7)],
-      clock: it.clock,
-      ids: systemRandomIds(),
-      logger: pino({ level: 'silent' }),
-    })
+    const fresh = await anotherService(it)
     onTestFinished(() => fresh.close())
-    await fresh.app.listen({ host: '127.0.0.1', port: 0 })
-    const api = apiClient((fresh.app.server.address() as AddressInfo).port, {
-      'x-api-key': account.apiKey,
-      'x-api-token': account.apiToken,
-    })
+    const api = fresh.api.as({ 'x-api-key': account.apiKey, 'x-api-token': account.apiToken })
     const answers = await Promise.all(sales.map(({ uuid }) => api.post(path(uuid), { amount: 4 }, keyed())))
     expect(answers.map(({ http, body }) => [http, body.reversal?.reason])).toEqual(
       answers.map(() => [200, 'AMOUNT_DIFFERS']),

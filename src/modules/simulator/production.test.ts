@@ -1,10 +1,6 @@
-import type { AddressInfo } from 'node:net'
-import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
-import { apiClient } from '../../../test/harness/api-client.ts'
-import { OPERATOR_TOKEN, testService } from '../../../test/harness/test-service.ts'
-import { systemRandomIds } from '../../platform/random-ids.ts'
-import { createService } from '../../service.ts'
+import { anotherService } from '../../../test/harness/faulty-database.ts'
+import { testService } from '../../../test/harness/test-service.ts'
 
 const it = testService()
 
@@ -14,19 +10,9 @@ test('in production nothing that only a sandbox has exists, not even for those w
     path.includes('/sandbox/'),
   )
   expect(sandbox.length).toBeGreaterThan(6)
-  const service = await createService({
-    config: { ...it.config, env: 'production' },
-    connection: it.connection,
-    operatorToken: OPERATOR_TOKEN,
-    encryptionKeys: [Buffer.alloc(32, 7)],
-    clock: it.clock,
-    ids: systemRandomIds(),
-    logger: pino({ level: 'silent' }),
-  })
+  const service = await anotherService(it, { env: 'production' })
   onTestFinished(() => service.close())
-  await service.app.listen({ host: '127.0.0.1', port: 0 })
-  const credentials = { 'x-api-key': account.apiKey, 'x-api-token': account.apiToken }
-  const api = apiClient((service.app.server.address() as AddressInfo).port, credentials)
+  const api = service.api.as({ 'x-api-key': account.apiKey, 'x-api-token': account.apiToken })
   expect((await api.get('/v1.1/balance')).http).toBe(200)
   for (const path of sandbox)
     for (const method of ['GET', 'POST', 'PUT']) {

@@ -9,7 +9,7 @@ import { readBody } from '../../platform/http/body.ts'
 import { success } from '../../platform/http/context.ts'
 import { type CommandContext, runCommand } from '../../platform/http/idempotently.ts'
 import { unwrap } from '../../platform/http/refusals.ts'
-import type { NumberBlocks } from '../../platform/number-blocks.ts'
+import { type NumberBlocks, reserveOne } from '../../platform/number-blocks.ts'
 import type { RandomIds } from '../../platform/random-ids.ts'
 import {
   accountSchema,
@@ -20,7 +20,6 @@ import {
   linkRecipient,
   openAccount,
   type Recipient,
-  reserveNumber,
   setRecipientActive,
   settingsChanges,
   settingsFields,
@@ -79,7 +78,7 @@ export function registrationRoutes(context: SelfServiceContext) {
       async (request, reply) => {
         const asked = readBody(request, registerFields)
         const passwordHash = asked.password === undefined ? null : await hashPassword(asked.password, context.ids)
-        const numbers = await reserveNumber(context.numbers)
+        const numbers = await reserveOne(context.numbers)
         const opened = await db.inTransaction((tx) =>
           openAccount(
             { ...context, numbers, tx, now: clock.now() },
@@ -143,7 +142,7 @@ export function selfServiceRoutes(context: SelfServiceContext) {
         },
       },
       async (request, reply) => {
-        const numbers = await reserveNumber(context.numbers)
+        const numbers = await reserveOne(context.numbers)
         return runCommand(context, request, reply, async (tx) => {
           const asked = readBody(request, recipientFields)
           const now = clock.now()

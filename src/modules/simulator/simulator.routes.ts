@@ -20,7 +20,7 @@ import {
 } from '../../platform/http/idempotently.ts'
 import { RequestInvalid, RequestRefused, RequestUnusable, unwrap } from '../../platform/http/refusals.ts'
 import { findKey } from '../../platform/idempotency/idempotency.store.ts'
-import type { NumberBlocks } from '../../platform/number-blocks.ts'
+import { reserveOne } from '../../platform/number-blocks.ts'
 import type { RandomIds } from '../../platform/random-ids.ts'
 import type { PaymentReceived } from '../../rail/rail.ts'
 import { SANDBOX_ISPB, SANDBOX_RAIL } from '../../rail/sandbox/sandbox-rail.ts'
@@ -103,12 +103,6 @@ const clockWire = ({ now, offsetMs }: { now: Instant; offsetMs: number }) => ({
 function unwrapClock<Value>(result: Result<Value, AdvanceRefusal>, field: string): Value {
   if (!result.ok && result.refusal.code === 'clock.busy') throw new RequestUnusable(409, 'the clock is moving already')
   return unwrap(result, { 'clock.backwards': field, 'clock.tooFar': field, 'clock.busy': field })
-}
-
-/** Taken before the transaction begins: a transaction that waits for a second connection can starve the pool. */
-async function reserveOne(numbers: NumberBlocks): Promise<NumberBlocks> {
-  const number = await numbers.next()
-  return { next: async () => number, take: async (count) => [number].slice(0, count) }
 }
 
 /** Another payment changed the sale first. */
