@@ -2,10 +2,11 @@
 export const moduleMayImport: Readonly<Record<string, readonly string[]>> = {
   ledger: [],
   account: ['ledger'],
-  sale: ['account', 'ledger'],
-  refund: ['sale', 'account', 'ledger'],
-  door: ['sale', 'refund', 'account', 'ledger'],
-  simulator: ['door', 'account', 'sale', 'refund'],
+  notification: ['account'],
+  sale: ['account', 'ledger', 'notification'],
+  refund: ['sale', 'account', 'ledger', 'notification'],
+  door: ['sale', 'refund', 'account', 'ledger', 'notification'],
+  simulator: ['door', 'account', 'sale', 'refund', 'notification'],
 }
 
 /** Top folders of src, highest first. A folder may import itself and what stands below it. */

@@ -1,11 +1,18 @@
 import pg from 'pg'
 import { doorChecks } from './modules/door/index.ts'
 import { type AuditCheck, ledgerChecks } from './modules/ledger/index.ts'
+import { notificationChecks } from './modules/notification/index.ts'
 import { refundChecks } from './modules/refund/index.ts'
 import { saleChecks } from './modules/sale/index.ts'
 import { type Connection, clientConfig } from './platform/database/database.ts'
 
-const checks: readonly AuditCheck[] = [...ledgerChecks, ...saleChecks, ...refundChecks, ...doorChecks]
+const checks: readonly AuditCheck[] = [
+  ...ledgerChecks,
+  ...saleChecks,
+  ...refundChecks,
+  ...doorChecks,
+  ...notificationChecks,
+]
 const SHOWN_MAX = 10
 
 export type Violation = { readonly check: string; readonly count: number; readonly examples: readonly unknown[] }

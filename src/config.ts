@@ -22,6 +22,8 @@ export type Config = Readonly<{
   webhookTimeoutMs: number
   webhookRetrySeconds: number
   webhookAllowPrivate: boolean
+  /** How long notifications and their attempts can be looked up and sent again. */
+  webhookKeepDays: number
   logLevel: string
 }>
 
@@ -74,6 +76,7 @@ export function readConfig(environment: Environment = process.env): Config {
       86_400,
     ),
     webhookAllowPrivate: flag('QUITADO_WEBHOOK_ALLOW_PRIVATE', setting('QUITADO_WEBHOOK_ALLOW_PRIVATE')) ?? loopback,
+    webhookKeepDays: integer('QUITADO_WEBHOOK_KEEP_DAYS', setting('QUITADO_WEBHOOK_KEEP_DAYS') ?? '90', 1, 3_650),
     logLevel: oneOf('LOG_LEVEL', setting('LOG_LEVEL') ?? 'info', logLevels),
   })
 }

@@ -5,10 +5,23 @@ import { operatorRoutes } from './api/operator.routes.ts'
 import { createRateLimiter } from './api/rate-limit.ts'
 import { serviceRoutes } from './api/service.routes.ts'
 import type { Config } from './config.ts'
-import type { AccountId } from './kernel/ids.ts'
-import { accountNow, accountRoutes, createAuthenticator, findAccountTerms } from './modules/account/index.ts'
+import type { AccountId, ReversalId, SaleId } from './kernel/ids.ts'
+import {
+  accountNow,
+  accountRoutes,
+  createAuthenticator,
+  createDeliveryCredentials,
+  findAccountTerms,
+} from './modules/account/index.ts'
 import { createDoor, type Door, findPayer } from './modules/door/index.ts'
 import { ledgerRoutes } from './modules/ledger/index.ts'
+import {
+  createDispatcher,
+  type Dispatcher,
+  type DispatcherObserver,
+  notificationRoutes,
+} from './modules/notification/index.ts'
+import { findReversal } from './modules/refund/index.ts'
 import {
   type CreateSale,
   type CreateSaleOutcome,
@@ -16,6 +29,7 @@ import {
   createCheckoutParser,
   createQrImages,
   createSales,
+  findSale,
   qrImageRoutes,
   saleRoutes,
 } from './modules/sale/index.ts'
@@ -26,6 +40,7 @@ import { type Connection, type Database, openDatabase, statement } from './platf
 import type { Logger, RequestLine } from './platform/log.ts'
 import { createMetrics, type Metrics } from './platform/metrics.ts'
 import { createNumberBlocks } from './platform/number-blocks.ts'
+import { createOutgoing } from './platform/outgoing/outgoing.ts'
 import type { RandomIds } from './platform/random-ids.ts'
 import { createSecrets, type Secrets } from './platform/secrets.ts'
 import { createSandboxRail } from './rail/sandbox/sandbox-rail.ts'
@@ -57,6 +72,8 @@ export type Service = {
   readonly app: FastifyInstance
   readonly db: Database
   readonly door: Door
+  /** Rests until it is started: a process that only serves the API leaves deliveries to others. */
+  readonly deliveries: Dispatcher
   readonly secrets: Secrets
   readonly metrics: Metrics
   readonly sweeps: SweepContext
@@ -93,7 +110,16 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     metrics.alarms.inc({ alarm: message })
     logger.error({ alarm: true, ...details }, message)
   }
-  const doorContext = { db, clock, ids, numbers, alarm }
+  const deliveries = createDispatcher({
+    db,
+    clock,
+    outgoing: createOutgoing({ timeoutMs: config.webhookTimeoutMs, allowPrivate: config.webhookAllowPrivate }),
+    credentials: createDeliveryCredentials(secrets),
+    retry: { retrySeconds: config.webhookRetrySeconds, jitter: Math.random },
+    timeoutMs: config.webhookTimeoutMs,
+    observe: deliveryObserver(metrics, logger),
+  })
+  const doorContext = { db, clock, ids, numbers, outbox: deliveries, alarm }
   const door = createDoor(doorContext, { ...batches, onBatch: observeBatch('door') })
 
   const authenticator = createAuthenticator(db, secrets, clock)
@@ -101,7 +127,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const images = createQrImages()
   const pix = { ...command, rail, images, publicUrl: config.publicUrl }
   metrics.readQueueDepths(() => queueDepths())
-  const queueDepths = () => ({ checkout: creations.depth(), door: door.batcher.depth() })
+  const queueDepths = () => ({
+    checkout: creations.depth(),
+    door: door.batcher.depth(),
+    deliveries: deliveries.inFlight(),
+  })
 
   const app = await createApp({
     logger,
@@ -145,12 +175,20 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         await merchant.register(saleRoutes({ ...pix, findPayer: (endToEnd) => findPayer(db, rail.name, endToEnd) }))
         await merchant.register(ledgerRoutes({ db, accountTime }))
         await merchant.register(accountRoutes({ ...command, authenticator }))
+        await merchant.register(notificationRoutes({ ...command, isKnown, poke: deliveries.poke }))
         if (config.env !== 'sandbox') return
         await merchant.register(selfServiceRoutes({ ...command, numbers }))
         await merchant.register(simulatorRoutes({ ...command, door, doorContext }))
       })
     },
   })
+
+  /** Whatever a merchant may have been told of. */
+  async function isKnown(accountId: AccountId, uuid: string): Promise<boolean> {
+    const found =
+      (await findSale(db, accountId, uuid as SaleId)) ?? (await findReversal(db, accountId, uuid as ReversalId))
+    return found !== undefined
+  }
 
   async function accountTime(accountId: AccountId) {
     const terms = await findAccountTerms(db, [accountId])
@@ -161,15 +199,35 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     app,
     db,
     door,
+    deliveries,
     secrets,
     metrics,
-    sweeps: { db, clock, onExpired: (count) => metrics.expired.inc(count) },
+    sweeps: {
+      db,
+      clock,
+      onExpired: (count) => metrics.expired.inc(count),
+      notificationDays: config.webhookKeepDays,
+      onUndelivered: (count) => alarm('notifications were given up after the days they are kept', { count }),
+    },
     async close() {
       // A connection that was busy when the stop began is let go as soon as its answer is out.
       const letGo = setInterval(() => app.server.closeIdleConnections(), 20)
-      await app.close().finally(() => clearInterval(letGo))
+      const served = app.close().finally(() => clearInterval(letGo))
+      await Promise.all([served, deliveries.stop()])
       await Promise.all([creations.drained(), door.batcher.drained()])
       await db.close()
     },
+  }
+}
+
+function deliveryObserver(metrics: Metrics, logger: Logger): DispatcherObserver {
+  return {
+    attempted(status, durationMs) {
+      metrics.deliveryAttempts.inc({ status })
+      if (status !== 'LOST') metrics.deliverySeconds.observe(durationMs / 1000)
+    },
+    handedOver: (waitedMs) => metrics.deliveryHandOver.observe(waitedMs / 1000),
+    behind: (ms) => metrics.deliveryBehind.set(ms / 1000),
+    trouble: (error, doing) => logger.warn({ err: error, doing }, 'deliveries had trouble; they go on'),
   }
 }

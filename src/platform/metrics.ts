@@ -44,6 +44,30 @@ export function createMetrics() {
       help: 'Sales cancelled because their time passed.',
       registers,
     }),
+    deliveryAttempts: new Counter({
+      name: 'quitado_webhook_attempts_total',
+      help: 'Webhook attempts, by how they ended.',
+      labelNames: ['status'],
+      registers,
+    }),
+    deliverySeconds: new Histogram({
+      name: 'quitado_webhook_attempt_seconds',
+      help: 'Time a receiver took.',
+      buckets: SECONDS,
+      registers,
+    }),
+    deliveryHandOver: new Histogram({
+      name: 'quitado_webhook_start_seconds',
+      help: 'From a commit or a claim to the start of the attempt.',
+      buckets: SECONDS,
+      registers,
+    }),
+    deliveryBehind: new Gauge({
+      name: 'quitado_webhook_behind_seconds',
+      help: 'How long the account that waits longest for a delivery has been waiting.',
+      aggregator: 'max',
+      registers,
+    }),
     alarms: new Counter({
       name: 'quitado_alarms_total',
       help: 'Things a person must look at.',

@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { AggregatorRegistry } from 'prom-client'
 import type { FromProcess, ToProcess } from './messages.ts'
 
-const DRAIN_MS = 6_000
+/** Deliveries on their way get 8 s, and then their records. */
+const DRAIN_MS = 14_000
 const RESTART_MS = 500
 
 type Start = Omit<Extract<ToProcess, { type: 'start' }>, 'worker'>

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { opensSecrets } from '../modules/account/index.ts'
+import { keepNotificationDays } from '../modules/notification/index.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { Connection } from '../platform/database/database.ts'
 import { openDatabase } from '../platform/database/database.ts'
@@ -27,7 +28,7 @@ export async function start(config: Config): Promise<void> {
   })
   try {
     const secrets = keepSecrets(config, ids)
-    const demo = await checkSecretsAndOpenDemo(config, database.connection, secrets)
+    const demo = await prepareDatabase(config, database.connection, secrets)
     processes = await startProcesses({
       count: config.processes,
       worker: config.role !== 'api',
@@ -69,8 +70,11 @@ function stopOnce(work: () => Promise<void>): () => Promise<void> {
   return stop
 }
 
-/** A database whose secrets nobody can open would answer 403 to everybody: better not to start. */
-async function checkSecretsAndOpenDemo(
+/**
+ * Days to write notifications into, and a look at the secrets: a database whose secrets nobody can open would answer 403
+ * to everybody, so better not to start.
+ */
+async function prepareDatabase(
   config: Config,
   connection: Connection,
   kept: KeptSecrets,
@@ -79,6 +83,7 @@ async function checkSecretsAndOpenDemo(
   const db = openDatabase(connection, { connectionsMax: 2, queryTimeoutMs: 15_000, onError: () => {} })
   try {
     const secrets = createSecrets(kept.encryptionKeys, ids)
+    await keepNotificationDays(db, systemClock.now(), config.webhookKeepDays)
     if (!(await opensSecrets(db, secrets))) {
       if (kept.isNewKey) dropNewKey(config.dataFolder)
       const where = config.encryptionKeys

@@ -1,5 +1,6 @@
 import type { AccountId } from '../kernel/ids.ts'
 import { type AccountTerms, accountNow, findAccountsAhead, findAccountTerms } from '../modules/account/index.ts'
+import { keepNotificationDays } from '../modules/notification/index.ts'
 import { expireLateSales, expireSale, expireSales, findNextExpiries } from '../modules/sale/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database } from '../platform/database/database.ts'
@@ -13,6 +14,9 @@ export type SweepContext = {
   readonly db: Database
   readonly clock: Clock
   readonly onExpired: (count: number) => void
+  readonly notificationDays: number
+  /** Notifications that waited for their receiver until they were no longer kept. */
+  readonly onUndelivered: (count: number) => void
   /** Between two batches: a stop need not wait for the rest. */
   readonly stopping?: () => boolean
 }
@@ -60,4 +64,14 @@ async function expireAhead({ db, clock }: SweepContext, account: AccountTerms): 
 
 export async function sweepIdempotencyKeys({ db, clock, stopping }: SweepContext): Promise<void> {
   while ((await pruneKeys(db, clock.now(), PRUNE_BATCH)) === PRUNE_BATCH && !stopping?.());
+}
+
+export async function sweepNotificationDays({
+  db,
+  clock,
+  notificationDays,
+  onUndelivered,
+}: SweepContext): Promise<void> {
+  const { undelivered } = await keepNotificationDays(db, clock.now(), notificationDays)
+  if (undelivered > 0) onUndelivered(undelivered)
 }

@@ -1,6 +1,12 @@
-import { MINUTE_MS, SECOND_MS } from '../kernel/calendar.ts'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../kernel/calendar.ts'
 import type { Logger } from '../platform/log.ts'
-import { type SweepContext, sweepExpiries, sweepIdempotencyKeys, sweepLateExpiries } from './sweeps.ts'
+import {
+  type SweepContext,
+  sweepExpiries,
+  sweepIdempotencyKeys,
+  sweepLateExpiries,
+  sweepNotificationDays,
+} from './sweeps.ts'
 
 type Job = {
   readonly name: string
@@ -13,6 +19,7 @@ const jobs: readonly Job[] = [
   { name: 'expire sales', everyMs: SECOND_MS, run: sweepExpiries },
   { name: 'expire sales committed late', everyMs: MINUTE_MS, run: sweepLateExpiries },
   { name: 'forget idempotency keys', everyMs: 10 * MINUTE_MS, run: sweepIdempotencyKeys },
+  { name: 'keep days of notifications', everyMs: HOUR_MS, run: sweepNotificationDays },
 ]
 
 export type Worker = { stop(): Promise<void> }

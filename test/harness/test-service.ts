@@ -23,13 +23,20 @@ export type TestService = {
   readonly config: Config
   /** Lines of the log since the start, as objects. */
   readonly logged: Record<string, unknown>[]
+  /** Delivers what is due now and waits until every result is recorded. */
+  deliver(): Promise<void>
   /** What the background worker would do now. */
   sweep(): Promise<void>
   /** Plain SQL, for looking only. */
   rows<Row = Record<string, unknown>>(sql: string, values?: readonly unknown[]): Promise<Row[]>
 }
 
-export type TestServiceOptions = { readonly batches?: Partial<BatchSettings>; readonly env?: Record<string, string> }
+export type TestServiceOptions = {
+  readonly batches?: Partial<BatchSettings>
+  readonly env?: Record<string, string>
+  /** True: notifications are delivered, as in a process of the role `all`. */
+  readonly deliveries?: boolean
+}
 
 export const OPERATOR_TOKEN = 'operator-token-of-the-tests'
 let databases = 0
@@ -53,6 +60,7 @@ export function testService(options: TestServiceOptions = {}): TestService {
 export async function startTestService({
   batches,
   env = {},
+  deliveries = false,
 }: TestServiceOptions = {}): Promise<TestService & { stop(): Promise<void> }> {
   const server = inject('server')
   const database = `quitado_${process.pid}_${++databases}`
@@ -76,6 +84,7 @@ export async function startTestService({
     ...(batches ? { batches } : {}),
   })
   await service.app.listen({ host: '127.0.0.1', port: 0 })
+  if (deliveries) service.deliveries.start()
   const api = apiClient((service.app.server.address() as AddressInfo).port)
   return {
     api,
@@ -86,6 +95,11 @@ export async function startTestService({
     connection,
     config,
     logged,
+    async deliver() {
+      await service.deliveries.idle()
+      await service.deliveries.look()
+      await service.deliveries.idle()
+    },
     async sweep() {
       await sweepExpiries(service.sweeps)
     },

@@ -5,6 +5,11 @@ import { type Queryable, statement, type Transaction } from '../../platform/data
 import { sqlTime } from '../../platform/database/sql-values.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import type { AccountStatus, AccountTerms } from './account.ts'
+import {
+  type NotificationSettingsRow,
+  notificationSettingsColumns,
+  notificationSettingsFromRow,
+} from './notification-settings.ts'
 import { sealContext } from './seal-context.ts'
 
 type TermsRow = {
@@ -20,10 +25,10 @@ type TermsRow = {
   boleto_fee_cents: number | null
   pix_fee_share: number
   pix_fee_fixed_cents: number
-}
+} & NotificationSettingsRow
 
 const termsColumns = `id, uuid, status, name, city, clock_offset_ms, split_enabled, unique_reference_code,
-  boleto_enabled, boleto_fee_cents, pix_fee_share, pix_fee_fixed_cents`
+  boleto_enabled, boleto_fee_cents, pix_fee_share, pix_fee_fixed_cents, ${notificationSettingsColumns}`
 
 const termsFromRow = (row: TermsRow): AccountTerms => ({
   id: row.id as AccountId,
@@ -37,6 +42,7 @@ const termsFromRow = (row: TermsRow): AccountTerms => ({
   boletoEnabled: row.boleto_enabled,
   boletoFee: row.boleto_fee_cents as Cents | null,
   pixFee: { share: row.pix_fee_share as ShareUnits, fixed: row.pix_fee_fixed_cents as Cents },
+  notifications: notificationSettingsFromRow(row),
 })
 
 const findTermsSql = statement<TermsRow>(

@@ -1,6 +1,7 @@
 import { type Instant, plusMs } from '../../kernel/calendar.ts'
 import { type Cents, cents, type ShareUnits, shareRoundedHalfUp } from '../../kernel/cents.ts'
 import type { AccountId, AccountUuid } from '../../kernel/ids.ts'
+import type { NotificationSettings } from './notification-settings.ts'
 
 export const accountStatuses = ['ACTIVE', 'SUSPENDED', 'CLOSED'] as const
 export type AccountStatus = (typeof accountStatuses)[number]
@@ -23,6 +24,7 @@ export type AccountTerms = {
   readonly boletoEnabled: boolean
   readonly boletoFee: Cents | null
   readonly pixFee: Fee
+  readonly notifications: NotificationSettings
 }
 
 /** Account time: what its merchant sees. */

@@ -17,6 +17,8 @@ export {
   paymentMethods,
 } from './account.ts'
 export { type Authenticator, type Caller, createAuthenticator } from './authenticate.ts'
+export { createDeliveryCredentials, type DeliveryCredentials, type DeliverySecrets } from './delivery-credentials.ts'
+export type { NotificationSettings } from './notification-settings.ts'
 export { hashPassword, openAccount } from './open-account.ts'
 export { linkRecipient, type Recipient, setRecipientActive } from './recipients.ts'
 export { OVERLAP_HOURS_MAX, rotateToken } from './rotate-credentials.ts'

@@ -13,7 +13,7 @@ export type NotificationSettings = { readonly payment: { readonly url: string | 
   Record<SwitchableGroup, Switch>
 >
 
-type Row = {
+export type NotificationSettingsRow = {
   payment_url: string | null
   reversal_url: string | null
   reversal_enabled: boolean
@@ -21,17 +21,19 @@ type Row = {
   refund_enabled: boolean
   payout_url: string | null
   payout_enabled: boolean
-  webhook_secret: Buffer | null
 }
+type Row = NotificationSettingsRow & { webhook_secret: Buffer | null }
 
-const columns = `payment_url, reversal_url, reversal_enabled, refund_url, refund_enabled, payout_url, payout_enabled, webhook_secret`
+export const notificationSettingsColumns =
+  'payment_url, reversal_url, reversal_enabled, refund_url, refund_enabled, payout_url, payout_enabled'
+const columns = `${notificationSettingsColumns}, webhook_secret`
 const findSql = statement<Row>('account_notifications', `select ${columns} from account where id = $1`)
 const lockSql = statement<Row>(
   'account_notifications_lock',
   `select ${columns} from account where id = $1 for no key update`,
 )
 
-const fromRow = (row: Row): NotificationSettings => ({
+export const notificationSettingsFromRow = (row: NotificationSettingsRow): NotificationSettings => ({
   payment: { url: row.payment_url },
   reversal: { url: row.reversal_url, enabled: row.reversal_enabled },
   refund: { url: row.refund_url, enabled: row.refund_enabled },
@@ -49,7 +51,7 @@ export async function findNotificationSettings(
   if (row === undefined) return undefined
   const secret = row.webhook_secret
   return {
-    settings: fromRow(row),
+    settings: notificationSettingsFromRow(row),
     webhookSecret: secret === null ? null : secrets.open(secret, sealContext.webhookSecret(id)),
   }
 }
@@ -69,7 +71,7 @@ export async function updateNotificationSettings(
   changes: Partial<NotificationSettings>,
 ): Promise<Result<NotificationSettings, UpdateNotificationsRefusal>> {
   const [row] = await tx.query(lockSql, [id])
-  const settings: NotificationSettings = { ...fromRow(row!), ...changes }
+  const settings: NotificationSettings = { ...notificationSettingsFromRow(row!), ...changes }
   const groups = switchableGroups.filter((group) => settings[group].enabled && settings[group].url === null)
   if (groups.length > 0) return refuse({ code: 'notifications.urlRequired', groups })
   const { payment, reversal, refund, payout } = settings

@@ -10,7 +10,17 @@ import type { RandomIds } from '../../platform/random-ids.ts'
 import type { PaymentReceived, RailEvent } from '../../rail/rail.ts'
 import { type AccountTerms, accountNow, findAccountTerms, OPERATOR_ACCOUNT_ID } from '../account/index.ts'
 import { lockBooksCte, type Posting, postingColumns, postLinesCtes } from '../ledger/index.ts'
-import { addReversalsCte, postingsForReversal } from '../refund/index.ts'
+import {
+  addNotificationsCte,
+  type News,
+  notificationFor,
+  type Outbox,
+  type Outgo,
+  outgoColumns,
+  outgoRows,
+  queueNotificationsCte,
+} from '../notification/index.ts'
+import { addReversalsCte, postingsForReversal, reversalNews } from '../refund/index.ts'
 import {
   countPaidCte,
   findPayableSales,
@@ -18,8 +28,10 @@ import {
   holdSalesCte,
   type PayableSaleRecord,
   type PaymentMisfit,
+  paymentConfirmation,
   paySalesCte,
   postingsForPaidSale,
+  takeTurnsCte,
 } from '../sale/index.ts'
 import {
   addToInboxCte,
@@ -44,6 +56,7 @@ export type DoorContext = {
   readonly clock: Clock
   readonly ids: RandomIds
   readonly numbers: NumberBlocks
+  readonly outbox: Outbox
   /** A rail that contradicts itself wakes somebody. */
   readonly alarm: (message: string, details: Record<string, unknown>) => void
 }
@@ -56,10 +69,13 @@ type Decided = {
   readonly sale: PayableSaleRecord | undefined
   readonly at: Instant
   readonly postings: readonly Posting[]
+  /** Where the account wants to be told what. */
+  readonly settings: AccountTerms['notifications']
 } & (
   | { readonly effect: 'pay' }
   | { readonly effect: 'reverse'; readonly reason: PaymentMisfit; readonly reversalId: ReversalId }
 )
+type Numbered = { readonly item: Decided; readonly number: NumberId | null }
 
 /**
  * The one way in for news from the rail, in batches: read what the events need, decide each with the same rules as a
@@ -149,21 +165,37 @@ function decidePayment({ event, hash, sale, parts, accounts, now, newReversalId 
   const fit = fitPayment(sale, { amount: event.amount, settledAt: event.settledAt, renewals: parts?.renewals ?? 0 })
   const unknown = !fit.ok && fit.refusal === 'UNKNOWN_CHARGE'
   const accountId = unknown || sale === undefined ? OPERATOR_ACCOUNT_ID : sale.accountId
+  const account = accounts.get(accountId)!
   const common = {
     event,
     hash,
     accountId,
     sale: unknown ? undefined : sale,
-    at: accountNow(accounts.get(accountId)!, now),
+    at: accountNow(account, now),
+    settings: account.notifications,
   }
   if (fit.ok) return { ...common, effect: 'pay', postings: postingsForPaidSale(sale!) }
   const reversalId = newReversalId(common.at)
   return { ...common, effect: 'reverse', reason: fit.refusal, reversalId, postings: postingsForReversal(event.amount) }
 }
 
+/** What the merchant hears of it, if anything. */
+function newsOf({ item, number }: Numbered): News | undefined {
+  const { sale, at } = item
+  if (sale === undefined) return undefined
+  if (item.effect === 'pay') return paymentConfirmation(sale, at)
+  const { accountId, reversalId, reason } = item
+  const { amount } = item.event
+  return reversalNews(
+    { accountId, id: reversalId, number: number!, amount, reason, state: 'PENDING', createdAt: at },
+    sale,
+    at,
+  )
+}
+
 // Whatever reads `ready` waits until every book of the batch is locked, in order: without it the planner may lock a
 // sale, or one book after the work on another, and two batches that do so in opposite orders block each other.
-const applySql = statement<{ ord: number }>(
+const applySql = statement<{ ord: number; turn: number | null }>(
   'door_apply_batch',
   `with input as materialized (
      select * from unnest($1::text[], $2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bytea[], $9::text[],
@@ -192,47 +224,85 @@ const applySql = statement<{ ord: number }>(
      from unnest($23::bigint[], $24::smallint[], $25::smallint[], $26::smallint[], $27::smallint[], $28::bigint[])
        as l(ord, code, leg, debit, credit, amount) join winners w using (ord)
    ), ${postLinesCtes('lines')}
-   select ord from winners`,
+   , news as materialized (
+     select n.*, w.account_id, w.effect, w.sale_id, w.reversal_id from ${outgoRows(30)} join winners w using (ord)
+   ), turned as (${takeTurnsCte("(select ord, account_id, sale_id from news where effect = 'reverse')")}
+   ), told as materialized (
+     select n.*, n.sale_id as resource_id, n.reversal_id as also_id, t.turn
+     from news n join (select ord, turn from paid union all select ord, turn from turned) t using (ord)
+   ), notified as (${addNotificationsCte('told')}
+   ), queued as (${queueNotificationsCte('told', '$22', '$29')}
+   )
+   select w.ord, t.turn from winners w left join told t using (ord)`,
 )
 
 /** Answers the places (1-based) of the items that took effect. */
-async function write({ db, numbers }: DoorContext, items: readonly Decided[], now: Instant): Promise<Set<number>> {
+async function write(context: DoorContext, items: readonly Decided[], now: Instant): Promise<Set<number>> {
   if (items.length === 0) return new Set()
-  const reversals = items.filter((item) => item.effect === 'reverse').length
-  const reversalNumbers = await numbers.take(reversals)
+  const { db, numbers, ids, outbox } = context
+  const reversalNumbers = await numbers.take(items.filter((item) => item.effect === 'reverse').length)
+  const numbered = items.map((item): Numbered => {
+    const number = item.effect === 'reverse' ? (reversalNumbers.pop() as NumberId) : null
+    return { item, number }
+  })
+  const outgoes = outgoesOf(numbered, outbox, () => ids.uuidAt(now))
   const column = <Value>(of: (item: Decided) => Value): Value[] => items.map(of)
   const reversed = <Value>(of: (item: Extract<Decided, { effect: 'reverse' }>) => Value): (Value | null)[] =>
     items.map((item) => (item.effect === 'reverse' ? of(item) : null))
   const lines = postingColumns(items.map((item) => item.postings))
-  const rows = await db.query(applySql, [
-    column((item) => item.effect),
-    column((item) => item.accountId),
-    column((item) => item.sale?.id ?? null),
-    column((item) => item.sale?.state ?? null),
-    column((item) => item.event.rail),
-    column((item) => item.event.kind),
-    column((item) => item.event.endToEnd),
-    column((item) => item.hash),
-    column((item) => item.event.txid),
-    column((item) => item.event.amount),
-    column((item) => sqlTime(item.event.settledAt)),
-    column((item) => item.event.payer.document),
-    column((item) => item.event.payer.name),
-    column((item) => item.event.payer.ispb),
-    column((item) => sqlTime(item.at)),
-    column((item) => hourOf(item.at)),
-    column((item) => (item.sale ? hourOf(item.sale.createdAt) : null)),
-    reversed((item) => item.reversalId),
-    reversed(() => reversalNumbers.pop() as NumberId),
-    reversed((item) => item.reason),
-    column((item) => item.sale?.amount ?? null),
-    sqlTime(now),
-    lines.ord,
-    lines.code,
-    lines.leg,
-    lines.debit,
-    lines.credit,
-    lines.amount,
-  ])
-  return new Set(rows.map((row) => row.ord))
+  try {
+    const rows = await db.query(applySql, [
+      column((item) => item.effect),
+      column((item) => item.accountId),
+      column((item) => item.sale?.id ?? null),
+      column((item) => item.sale?.state ?? null),
+      column((item) => item.event.rail),
+      column((item) => item.event.kind),
+      column((item) => item.event.endToEnd),
+      column((item) => item.hash),
+      column((item) => item.event.txid),
+      column((item) => item.event.amount),
+      column((item) => sqlTime(item.event.settledAt)),
+      column((item) => item.event.payer.document),
+      column((item) => item.event.payer.name),
+      column((item) => item.event.payer.ispb),
+      column((item) => sqlTime(item.at)),
+      column((item) => hourOf(item.at)),
+      column((item) => (item.sale ? hourOf(item.sale.createdAt) : null)),
+      reversed((item) => item.reversalId),
+      numbered.map(({ number }) => number),
+      reversed((item) => item.reason),
+      column((item) => item.sale?.amount ?? null),
+      sqlTime(now),
+      lines.ord,
+      lines.code,
+      lines.leg,
+      lines.debit,
+      lines.credit,
+      lines.amount,
+      sqlTime(outbox.leaseEnds(now)),
+      ...outgoColumns(outgoes),
+    ])
+    const turns = new Map(rows.map((row) => [row.ord, row.turn]))
+    for (const outgo of outgoes) {
+      const turn = turns.get(outgo.ord)
+      if (turn === undefined || turn === null) outbox.dropped(outgo)
+      else outbox.written(outgo, turn)
+    }
+    return new Set(turns.keys())
+  } catch (error) {
+    outbox.unknown(outgoes)
+    throw error
+  }
+}
+
+type PlacedOutgo = Outgo & { readonly ord: number }
+
+/** The news of a batch, each with a slot of this process where there is one. */
+function outgoesOf(numbered: readonly Numbered[], outbox: Outbox, newId: () => string): PlacedOutgo[] {
+  return numbered.flatMap((one, index): PlacedOutgo[] => {
+    const news = newsOf(one)
+    const notification = news && notificationFor(news, one.item.settings, newId)
+    return notification ? [{ notification, leased: outbox.reserve(notification.accountId), ord: index + 1 }] : []
+  })
 }

@@ -1,2 +1,2 @@
 export { refundChecks } from './audit.ts'
-export { addReversalsCte, findReversal, postingsForReversal } from './reversal.ts'
+export { addReversalsCte, findReversal, postingsForReversal, type Reversal, reversalNews } from './reversal.ts'

@@ -1,9 +1,10 @@
-import type { Instant } from '../../kernel/calendar.ts'
-import type { Cents } from '../../kernel/cents.ts'
+import { type Instant, wireTimestamp } from '../../kernel/calendar.ts'
+import { type Cents, centsToWire } from '../../kernel/cents.ts'
 import type { AccountId, EndToEndId, NumberId, ReversalId, SaleId } from '../../kernel/ids.ts'
 import { type Queryable, statement } from '../../platform/database/database.ts'
 import type { Posting } from '../ledger/index.ts'
-import type { PaymentMisfit } from '../sale/index.ts'
+import type { EventName, News } from '../notification/index.ts'
+import type { PaymentMisfit, Sale } from '../sale/index.ts'
 
 export type ReversalState = 'PENDING' | 'PAID' | 'CANCELLED'
 
@@ -32,6 +33,42 @@ export const addReversalsCte = (winners: string): string => `
   select account_id, reversal_id, reversal_number, sale_id, txid, end_to_end, original_amount, amount, reason, event_at
   from ${winners} where effect = 'reverse'
   returning id`
+
+const eventOf: Record<ReversalState, EventName> = {
+  PENDING: 'REVERSAL_CREATE',
+  PAID: 'REVERSAL_PAID',
+  CANCELLED: 'REVERSAL_CANCEL',
+}
+
+type TellableReversal = Pick<Reversal, 'accountId' | 'id' | 'number' | 'amount' | 'reason' | 'state' | 'createdAt'>
+
+/** Told when the reversal is made and when it ends. A reversal of money for no known sale is the operator's alone. */
+export const reversalNews = (
+  reversal: TellableReversal,
+  sale: Pick<Sale, 'id' | 'number' | 'amount'>,
+  at: Instant,
+): News => ({
+  accountId: reversal.accountId,
+  event: eventOf[reversal.state],
+  resourceId: sale.id,
+  alsoId: reversal.id,
+  callbackUrl: null,
+  at,
+  body: () => ({
+    id: reversal.number,
+    uuid: reversal.id,
+    currency: 'BRL',
+    originalAmount: centsToWire(sale.amount),
+    reversedAmount: centsToWire(reversal.amount),
+    status: reversal.state,
+    bankDetails: { bank: '', branch: '', account: '' },
+    sale: { id: sale.number, uuid: sale.id },
+    creation: wireTimestamp(reversal.createdAt),
+    receipt: null,
+    reason: reversal.reason,
+    date: wireTimestamp(at),
+  }),
+})
 
 type Row = {
   account_id: number

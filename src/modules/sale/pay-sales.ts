@@ -9,10 +9,10 @@ const PAID: SaleState = 'PAID'
 
 /** Pays the items that are still PENDING; the guard repeats the state they were decided on. */
 export const paySalesCte = (input: string): string => `
-  update sale s set state = '${PAID}', paid_at = i.event_at, end_to_end = i.end_to_end
+  update sale s set state = '${PAID}', paid_at = i.event_at, end_to_end = i.end_to_end, turns = s.turns + 1
   from ${input} i
   where i.effect = 'pay' and s.account_id = i.account_id and s.id = i.sale_id and s.state = '${PENDING}'
-  returning i.ord, s.account_id, i.hour, i.created_hour`
+  returning i.ord, s.account_id, i.hour, i.created_hour, s.turns as turn`
 
 /**
  * Locks the sales whose payment does not fit and tells how they stand now: a sale that was renewed meanwhile would
@@ -23,6 +23,11 @@ export const holdSalesCte = (input: string): string => `
   join (select distinct account_id, sale_id from ${input} where effect = 'reverse' and sale_id is not null) i
     on s.account_id = i.account_id and s.id = i.sale_id
   order by s.account_id, s.id for no key update of s`
+
+/** News of a sale whose state stays as it is takes the sale's next turn all the same. */
+export const takeTurnsCte = (input: string): string => `
+  update sale s set turns = s.turns + 1 from ${input} i
+  where s.account_id = i.account_id and s.id = i.sale_id returning i.ord, s.turns as turn`
 
 /** Counters of the hour a sale was made in and of the hour it was paid in; often the same row, so they are added first. */
 export const countPaidCte = (paid: string): string => `

@@ -78,16 +78,25 @@ export async function lockSale(tx: Transaction, accountId: AccountId, id: SaleId
 
 type PayableRow = Pick<
   SaleRow,
-  'account_id' | 'id' | 'amount_cents' | 'fee_cents' | 'created_at' | 'expires_at' | 'renewals' | 'state'
+  | 'account_id'
+  | 'id'
+  | 'number'
+  | 'amount_cents'
+  | 'fee_cents'
+  | 'created_at'
+  | 'expires_at'
+  | 'renewals'
+  | 'state'
+  | 'reference_code'
+  | 'callback_url'
+  | 'shopper'
 >
-export type PayableSaleRecord = Pick<
-  Sale,
-  'accountId' | 'id' | 'amount' | 'fee' | 'createdAt' | 'expiresAt' | 'renewals' | 'state'
->
+export type PayableSaleRecord = Omit<Sale, 'paidAt' | 'endToEnd'>
 
 const findPayableSql = statement<PayableRow>(
   'sale_find_payable',
-  `select s.account_id, s.id, s.amount_cents, s.fee_cents, s.created_at, s.expires_at, s.renewals, s.state
+  `select s.account_id, s.id, s.number, s.amount_cents, s.fee_cents, s.created_at, s.expires_at, s.renewals, s.state,
+     s.reference_code, s.callback_url, s.shopper
    from unnest($1::bigint[], $2::uuid[]) as i(account_id, id) join sale s using (account_id, id)`,
 )
 
@@ -98,12 +107,16 @@ export async function findPayableSales(db: Queryable, keys: readonly { accountId
     (row): PayableSaleRecord => ({
       accountId: row.account_id as AccountId,
       id: row.id as SaleId,
+      number: row.number as NumberId,
       amount: row.amount_cents as Cents,
       fee: row.fee_cents as Cents,
       createdAt: row.created_at,
       expiresAt: row.expires_at,
       renewals: row.renewals,
       state: row.state,
+      referenceCode: row.reference_code,
+      callbackUrl: row.callback_url,
+      shopper: JSON.parse(row.shopper) as Shopper,
     }),
   )
 }

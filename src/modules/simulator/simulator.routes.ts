@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type TSchema, Type } from 'typebox'
-import { type Instant, instantFromWire, MINUTE_MS, plusMs, wireTimestamp } from '../../kernel/calendar.ts'
+import { type Instant, MINUTE_MS, plusMs, wireTimestamp } from '../../kernel/calendar.ts'
 import { centsToWire } from '../../kernel/cents.ts'
 import { type EndToEndId, type SaleId, uuidFromWire } from '../../kernel/ids.ts'
-import { amount, type Field, integer, object, objectSchema, text } from '../../kernel/reader.ts'
+import { amount, integer, object, objectSchema, text } from '../../kernel/reader.ts'
 import { ok, type Result, refuse } from '../../kernel/result.ts'
 import { nullable } from '../../kernel/schema.ts'
 import type { Queryable } from '../../platform/database/database.ts'
@@ -18,6 +18,7 @@ import {
   requestKeyOf,
   runCommand,
 } from '../../platform/http/idempotently.ts'
+import { momentField } from '../../platform/http/paging.ts'
 import { RequestInvalid, RequestRefused, RequestUnusable, unwrap } from '../../platform/http/refusals.ts'
 import { findKey } from '../../platform/idempotency/idempotency.store.ts'
 import { reserveOne } from '../../platform/number-blocks.ts'
@@ -25,6 +26,7 @@ import type { RandomIds } from '../../platform/random-ids.ts'
 import type { PaymentReceived } from '../../rail/rail.ts'
 import { SANDBOX_ISPB, SANDBOX_RAIL } from '../../rail/sandbox/sandbox-rail.ts'
 import { applyRailEvents, type Door, type DoorContext, type RailEventOutcome } from '../door/index.ts'
+import { outboxAfterCommit } from '../notification/index.ts'
 import { findReversal } from '../refund/index.ts'
 import { currentTxid, findSale, type Sale } from '../sale/index.ts'
 import {
@@ -46,16 +48,6 @@ export type SimulatorContext = CommandContext & {
 const answerSchema = (fields: Record<string, TSchema>) =>
   Type.Object({ status: Type.Integer(), message: Type.String(), ...fields })
 
-const moment: Field<Instant, false> = {
-  schema: Type.String({ description: '`yyyy-MM-dd`, `yyyy-MM-dd HH:mm:ss` (São Paulo) or ISO 8601 with an offset.' }),
-  required: false,
-  read(value, field, faults) {
-    const at = typeof value === 'string' ? instantFromWire(value) : undefined
-    if (at === undefined) faults.push({ field, message: 'must be a date or a date and time' })
-    return at
-  },
-}
-
 const paidFields = {
   amount: amount({ description: 'The amount of the sale by default.' }),
   payer: object({
@@ -70,14 +62,14 @@ const paidFields = {
     message: 'must have 32 letters or digits',
     description: 'Without it each call is a new payment.',
   }),
-  settledAt: moment,
+  settledAt: momentField,
 }
 
 const clockFields = {
   days: integer({ min: 0, max: 1_830 }),
   hours: integer({ min: 0, max: 1_000_000 }),
   minutes: integer({ min: 0, max: 100_000_000 }),
-  to: moment,
+  to: momentField,
 }
 
 const paidSchema = answerSchema({
@@ -252,7 +244,8 @@ export function simulatorRoutes(context: SimulatorContext) {
         return untilNotOutrun(() =>
           runCommand(context, request, reply, async (tx) => {
             const paid = pay(request, tx, async (payment) => {
-              const [outcome] = await applyRailEvents({ ...context.doorContext, numbers, db: tx }, [payment])
+              const outbox = outboxAfterCommit(context.doorContext.outbox, (work) => tx.afterCommit(work))
+              const [outcome] = await applyRailEvents({ ...context.doorContext, numbers, outbox, db: tx }, [payment])
               if (typeof outcome !== 'object') throw new Outrun()
               return outcome
             })

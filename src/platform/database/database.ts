@@ -17,6 +17,8 @@ declare const open: unique symbol
 /** Required by all that locks or writes more than one statement's worth; made by `inTransaction` only. */
 export interface Transaction extends Queryable {
   readonly [open]: true
+  /** What must wait until the effect is certain; forgotten when the transaction fails. */
+  afterCommit(work: () => void): void
 }
 
 export interface Database extends Queryable {
@@ -60,8 +62,11 @@ export function openDatabase(connection: Connection, options: DatabaseOptions): 
       let broken: Error | undefined
       try {
         await client.query('begin')
-        const value = await work(oneAfterAnother(client) as unknown as Transaction)
+        const later: (() => void)[] = []
+        const tx = { ...oneAfterAnother(client), afterCommit: (step: () => void) => void later.push(step) }
+        const value = await work(tx as unknown as Transaction)
         await client.query('commit')
+        for (const step of later) step()
         return value
       } catch (error) {
         broken = await client.query('rollback').then(

@@ -45,3 +45,7 @@ export const textArray = (values: readonly (string | null)[]): string =>
   `{${values.map((value) => (value === null ? 'null' : quoted(value))).join(',')}}`
 
 const quoted = (text: string): string => `"${/["\\]/.test(text) ? text.replace(/["\\]/g, '\\$&') : text}"`
+
+/** An array parameter of byte strings. */
+export const bytesArray = (values: readonly Buffer[]): string =>
+  `{${values.map((value) => `"\\\\x${value.toString('hex')}"`).join(',')}}`

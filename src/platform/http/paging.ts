@@ -1,5 +1,15 @@
 import { Type } from 'typebox'
-import { type CalendarDay, calendarDay, dayAfter, hourOf, startOfDay } from '../../kernel/calendar.ts'
+import {
+  type CalendarDay,
+  calendarDay,
+  dayAfter,
+  hourOf,
+  type Instant,
+  instantFromWire,
+  plusMs,
+  SECOND_MS,
+  startOfDay,
+} from '../../kernel/calendar.ts'
 import { anything, type Field } from '../../kernel/reader.ts'
 import { HOUR_MAX, HOUR_MIN } from '../database/hour-pages.ts'
 
@@ -43,6 +53,37 @@ export const dayField: Field<CalendarDay, false> = {
     return day
   },
 }
+
+const MOMENT = '`yyyy-MM-dd`, `yyyy-MM-dd HH:mm:ss` (São Paulo) or ISO 8601 with an offset.'
+
+const momentReader = (description: string, parse: (text: string) => Instant | undefined): Field<Instant, false> => ({
+  schema: Type.String({ description }),
+  required: false,
+  read(value, field, faults) {
+    const at = typeof value === 'string' ? parse(value) : undefined
+    if (at === undefined) faults.push({ field, message: 'must be a date or a date and time' })
+    return at
+  },
+})
+
+export const momentField: Field<Instant, false> = momentReader(MOMENT, instantFromWire)
+
+/** The first instant that no longer belongs: a day is meant to its end, a time to its second. */
+export const throughField: Field<Instant, false> = momentReader(`${MOMENT} A day is meant to its end.`, (text) => {
+  const day = calendarDay(text)
+  const at = instantFromWire(text)
+  return day === undefined ? at && plusMs(at, SECOND_MS) : endOfDay(day)
+})
+
+/** 9999-12-31 ends a moment early: PostgreSQL would not read the year 10000 as we write it. */
+const LAST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z')
+const endOfDay = (day: CalendarDay): Instant => Math.min(startOfDay(dayAfter(day)), LAST_INSTANT) as Instant
+
+/** From the first instant of a range of days up to, and without, the one after it. */
+export const instantsOfDays = (initial: CalendarDay | undefined, final: CalendarDay | undefined) => ({
+  from: initial && startOfDay(initial),
+  before: final && endOfDay(final),
+})
 
 /** Days begin on whole hours in São Paulo, so a range of days is exactly a range of hours. */
 export const hoursOfDays = (initial: CalendarDay | undefined, final: CalendarDay | undefined) => ({
