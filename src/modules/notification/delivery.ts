@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto'
 import { type Instant, plusMs } from '../../kernel/calendar.ts'
 import type { OutgoingAnswer } from '../../platform/outgoing/outgoing.ts'
 import type { DeliverySecrets } from '../account/index.ts'
@@ -24,9 +25,20 @@ export type Call = {
   readonly keptHeaders: string
 }
 
+const preparedKeys = new WeakMap<DeliverySecrets, readonly KeyObject[]>()
+
+/** An account's secrets are the same object until they change, so its keys are prepared once. */
+function signingKeysOf(secrets: DeliverySecrets): readonly KeyObject[] {
+  const known = preparedKeys.get(secrets)
+  if (known) return known
+  const keys = secrets.webhookSecrets.map(signingKey)
+  preparedKeys.set(secrets, keys)
+  return keys
+}
+
 export function callFor(claimed: Claimed, secrets: DeliverySecrets, now: Instant): Call {
   const signed = { id: claimed.notificationId, at: now, payload: claimed.payload }
-  const signature = signatureHeaders(signed, secrets.webhookSecrets.map(signingKey))
+  const signature = signatureHeaders(signed, signingKeysOf(secrets))
   const headers = { ...fixedHeaders, ...signature, authorization: secrets.authorization }
   return {
     of: claimed,

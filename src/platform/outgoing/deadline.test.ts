@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createOutgoing, type OutgoingOptions, type ResolvedAddress } from './outgoing.ts'
 import { receiverCertificate, receiverKey, testAuthority } from './test-certificates.ts'
-import { response, startReceiver } from './test-receiver.ts'
+import { closed, response, startReceiver } from './test-receiver.ts'
 
 const loopback: ResolvedAddress = { address: '127.0.0.1', family: 4 }
 
@@ -32,10 +32,10 @@ describe('the deadline', () => {
 
   test.each(cases)('ends %s', async (_name, answer, expected) => {
     const receiver = await startReceiver(answer)
-    const closed = receiver.connected().then((socket) => once(socket, 'close'))
+    const ended = receiver.accepted().then(closed)
     const answered = await outgoing({ timeoutMs: 300 }).post(request(receiver.url))
     expect(answered).toMatchObject({ ...expected, failure: 'timeout' })
-    await closed
+    await ended
   })
 
   test('keeps what had come by then', async () => {
@@ -84,9 +84,9 @@ describe('a call that is over', () => {
     const call = post(request(`${scheme}://receiver.test:${receiver.port}/`))
     stopAll()
     expect(await call).toMatchObject({ status: 0, failure: 'stopped' })
-    const connected = receiver.connected()
+    const accepted = receiver.accepted()
     name.resolve([loopback])
-    await once(await connected, 'close')
+    await closed(await accepted)
     expect(receiver.bytes()).toBe(0)
   })
 
@@ -109,11 +109,11 @@ describe('stopping', () => {
     const inBody = await startReceiver((socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n1'))
     const { post, stopAll } = outgoing({ resolve: () => new Promise(() => {}) })
     const calls = [post(request('http://receiver.test/')), post(request(silent.url)), post(request(inBody.url))]
-    const closed = [silent, inBody].map((receiver) => receiver.connected().then((socket) => once(socket, 'close')))
+    const ended = [silent, inBody].map((receiver) => receiver.accepted().then(closed))
     await Promise.all([silent.requested(), inBody.requested()])
     stopAll()
     expect((await Promise.all(calls)).map(({ failure }) => failure)).toEqual(['stopped', 'stopped', 'stopped'])
-    await Promise.all(closed)
+    await Promise.all(ended)
   })
 
   test('does not touch the calls that come after it', async () => {
@@ -140,7 +140,7 @@ describe('stopping', () => {
   })
 
   test('closing ends idle connections and those still being made', async () => {
-    const receiver = await startReceiver((socket) => socket.write(response(200)))
+    const receiver = await startReceiver((socket) => socket.write(response(200, ['keep-alive: timeout=3600'])))
     // It takes the connection and never greets.
     const mute = createServer().listen(0, '127.0.0.1')
     await once(mute, 'listening')
@@ -150,7 +150,7 @@ describe('stopping', () => {
     const muted = once(mute, 'connection')
     const call = post(request(`https://127.0.0.1:${(mute.address() as { port: number }).port}/`))
     const [socket] = (await muted) as [Socket]
-    const ended = [once(receiver.connections[0]!, 'close'), once(socket.on('error', () => {}).resume(), 'close')]
+    const ended = [closed(receiver.connections[0]!), closed(socket.on('error', () => {}).resume())]
     stopAll()
     await call
     await close()

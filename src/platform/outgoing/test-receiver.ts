@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 import { onTestFinished } from 'vitest'
 
@@ -14,13 +15,16 @@ export type Receiver = {
   readonly connections: Socket[]
   /** All bytes that came, request or not. */
   bytes(): number
-  /** Resolves with the next connection. */
-  connected(): Promise<Socket>
+  /** Resolves with the next connection, before any TLS. */
+  accepted(): Promise<Socket>
   /** Resolves with the next request. */
   requested(): Promise<Received>
 }
 
 export type ReceiverOptions = { readonly tls?: TlsOptions; readonly host?: string; readonly port?: number }
+
+/** Some containers have none. */
+export const hasIPv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
 
 /** Answers each request as told, byte by byte: no HTTP library smooths it over. */
 export async function startReceiver(
@@ -45,7 +49,6 @@ export async function startReceiver(
         answer(socket, request)
       }
     })
-    server.emit('connected', socket)
   }
   const server: Server = tls === undefined ? createServer(serve) : createTlsServer(tls, serve)
   server.on('connection', (socket: Socket) => {
@@ -67,7 +70,7 @@ export async function startReceiver(
     requests,
     connections,
     bytes: () => bytes,
-    connected: async () => (await once(server, 'connected'))[0] as Socket,
+    accepted: async () => (await once(server, 'connection'))[0] as Socket,
     requested: async () => (await once(server, 'requested'))[0] as Received,
   }
 }
@@ -80,6 +83,9 @@ function firstRequest(bytes: Buffer): Received | undefined {
   const body = bytes.subarray(end + 4, end + 4 + length)
   return body.length === length ? { head, body } : undefined
 }
+
+/** Resolves when the socket is closed, however that came about. */
+export const closed = (socket: Socket): Promise<void> => new Promise((resolve) => socket.once('close', () => resolve()))
 
 /** A whole answer. */
 export function response(status: number, headers: readonly string[] = [], body: Buffer | string = ''): Buffer {
