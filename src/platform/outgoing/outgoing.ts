@@ -1,7 +1,7 @@
-import { Agent } from 'undici'
 import { Call, failed, type OutgoingAnswer } from './call.ts'
 import { createConnector } from './connect.ts'
 import { createInFlight } from './in-flight.ts'
+import { createPools } from './pools.ts'
 import { createResolveName, type ResolveName } from './resolve-name.ts'
 
 export type { OutgoingAnswer } from './call.ts'
@@ -39,7 +39,7 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
   const { timeoutMs, allowPrivate, ca, resolve = createResolveName() } = options
   const connector = createConnector({ timeoutMs, allowPrivate, resolve, ca })
   const inFlight = createInFlight(timeoutMs)
-  const agent = new Agent({
+  const pools = createPools({
     connect: connector.connect,
     allowH2: false,
     // How many calls a receiver gets at once is decided by whoever posts them.
@@ -66,7 +66,7 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
       return new Promise((answer) => {
         const call = new Call(inFlight, secure, answer)
         const path = target.pathname + target.search
-        agent.dispatch({ origin: target.origin, path, method: 'POST', headers, body }, call)
+        pools.dispatch({ origin: target.origin, path, method: 'POST', headers, body }, call)
       })
     },
     stopAll: () => inFlight.stopAll(),
@@ -74,7 +74,7 @@ export function createOutgoing(options: OutgoingOptions): Outgoing {
       closed = true
       await inFlight.idle()
       connector.abandon()
-      await agent.destroy()
+      await pools.destroy()
     },
   }
 }
