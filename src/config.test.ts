@@ -37,6 +37,7 @@ describe('a start without settings', () => {
       webhookTimeoutMs: 10_000,
       webhookRetrySeconds: 60,
       webhookAllowPrivate: true,
+      webhookKeepDays: 90,
       logLevel: 'info',
     })
   })
@@ -75,6 +76,8 @@ describe('a right setting is taken', () => {
     [{ QUITADO_WEBHOOK_RETRY_SECONDS: '1' }, { webhookRetrySeconds: 1 }],
     [{ QUITADO_WEBHOOK_ALLOW_PRIVATE: 'false' }, { webhookAllowPrivate: false }],
     [{ QUITADO_WEBHOOK_ALLOW_PRIVATE: 'true', HOST: '0.0.0.0' }, { webhookAllowPrivate: true }],
+    [{ QUITADO_WEBHOOK_KEEP_DAYS: '1' }, { webhookKeepDays: 1 }],
+    [{ QUITADO_WEBHOOK_KEEP_DAYS: '3650' }, { webhookKeepDays: 3_650 }],
     ...['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'].map(
       (level) => [{ LOG_LEVEL: level }, { logLevel: level }] as const,
     ),
@@ -103,6 +106,7 @@ describe('a wrong setting stops the start with one line that names it', () => {
     ['QUITADO_WEBHOOK_TIMEOUT_MS', '99'], ['QUITADO_WEBHOOK_TIMEOUT_MS', '60001'], ['QUITADO_WEBHOOK_TIMEOUT_MS', '10s'],
     ['QUITADO_WEBHOOK_RETRY_SECONDS', '0'], ['QUITADO_WEBHOOK_RETRY_SECONDS', '86401'],
     ['QUITADO_WEBHOOK_ALLOW_PRIVATE', 'yes'], ['QUITADO_WEBHOOK_ALLOW_PRIVATE', '1'],
+    ['QUITADO_WEBHOOK_KEEP_DAYS', '0'], ['QUITADO_WEBHOOK_KEEP_DAYS', '3651'], ['QUITADO_WEBHOOK_KEEP_DAYS', '90d'],
     ['LOG_LEVEL', 'verbose'], ['LOG_LEVEL', 'INFO'],
     ['LOG_LEVEL', 'two\nlines'], ['PORT', 'two\nlines'], ['PUBLIC_URL', 'two\nlines'],
   ]

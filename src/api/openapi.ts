@@ -94,6 +94,7 @@ export const openApiOptions = (publicUrl: string): SwaggerOptions => ({
       { name: 'Transactions', description: 'Look at them, cancel them.' },
       { name: 'Money', description: 'Balance and statement.' },
       { name: 'Account', description: 'Methods, notifications, credentials.' },
+      { name: 'Notifications', description: 'What you were told, every attempt of it, and sending it again.' },
       { name: 'Sandbox', description: 'What only a sandbox has: accounts of your own, a payer, a clock that jumps.' },
       { name: 'Public', description: 'Without credentials.' },
       { name: 'Operator', description: 'For whoever runs the service.' },

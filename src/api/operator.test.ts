@@ -234,6 +234,7 @@ describe('insight', () => {
         queues: [
           { queue: 'checkout', depth: 0 },
           { queue: 'door', depth: 0 },
+          { queue: 'deliveries', depth: 0 },
         ],
       },
     ])

@@ -25,6 +25,7 @@ function heldDatabase() {
 
 const SECOND = 1_000
 const TEN_MINUTES = 600_000
+const HOUR = 3_600_000
 const microtasks = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('the worker', () => {
@@ -37,6 +38,16 @@ describe('the worker', () => {
     expect(asked).toEqual(['sale_expiry_watermark'])
     vi.advanceTimersByTime(TEN_MINUTES - SECOND)
     expect(asked).toEqual(['sale_expiry_watermark', 'sale_expiry_watermark', 'idempotency_prune'])
+    for (const { fail } of waiting) fail()
+    await worker.stop()
+  })
+
+  test('keeps the days of notifications every hour', async () => {
+    const { asked, waiting, worker } = heldDatabase()
+    vi.advanceTimersByTime(HOUR - 1)
+    expect(asked).not.toContain('notification_days')
+    vi.advanceTimersByTime(1)
+    expect(asked).toContain('notification_days')
     for (const { fail } of waiting) fail()
     await worker.stop()
   })

@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import type { TestAccount, TestSale } from './given.ts'
 
 export type ReceivedCall = {
   readonly url: string
@@ -66,3 +67,45 @@ export async function startReceiver(): Promise<Receiver> {
     },
   }
 }
+
+export type HeldCalls = {
+  /** Calls that wait for their answer. */
+  waiting(): number
+  /** Answers so many of them; the others and all that come go on waiting. */
+  answer(count: number, status?: number): void
+  /** Answers them all, and from now on every call at once. */
+  letGo(status?: number): void
+}
+
+/** From now on the receiver takes calls and answers none of them until it is told to. */
+export function holdCalls(receiver: Receiver): HeldCalls {
+  const replies: ServerResponse[] = []
+  receiver.answer((reply) => void replies.push(reply))
+  return {
+    waiting: () => replies.filter((reply) => !reply.writableEnded && !reply.destroyed).length,
+    answer(count, status = 200) {
+      for (const reply of replies.splice(0, count)) reply.writeHead(status).end()
+    },
+    letGo(status = 200) {
+      receiver.answer(status)
+      for (const reply of replies.splice(0)) reply.writeHead(status).end()
+    },
+  }
+}
+
+/** The account hears of its payments and reversals at this address. */
+export async function listenAt<Account extends Pick<TestAccount, 'api'>>(
+  account: Account,
+  url: string,
+): Promise<Account> {
+  await account.api.put('/v1.1/account/notifications', { payment: { url }, reversal: { url, enabled: true } })
+  return account
+}
+
+/** Attempts of every event of the sale, newest first. */
+export const attemptsOf = async ({ api }: Pick<TestAccount, 'api'>, { uuid }: Pick<TestSale, 'uuid'>) =>
+  (await api.get(`/v1.1/transactions/${uuid}/webhook`)).body.notifications
+
+/** What the account was told or is to be told, newest first. */
+export const notificationsOf = async ({ api }: Pick<TestAccount, 'api'>) =>
+  (await api.get('/v1.1/notifications')).body.result

@@ -1,9 +1,17 @@
 import { proveCrash } from './crash.ts'
+import { proveIsolation } from './isolation.ts'
+import { proveWebhooks } from './webhooks.ts'
 
-/** Long proofs: `npm run prove crash [cycles] [seed]`. */
-const [name = 'crash', count = '20', seed = '1'] = process.argv.slice(2)
+/**
+ * Long proofs: `npm run prove crash [cycles] [seed]`, `npm run prove webhooks [cycles] [seed] [case]`,
+ * `npm run prove isolation [backlog] [rounds]`.
+ */
+const [name = 'crash', first, second, third] = process.argv.slice(2)
+const given = (text: string | undefined, otherwise: number) => (text === undefined ? otherwise : Number(text))
 const proofs: Readonly<Record<string, () => Promise<boolean>>> = {
-  crash: () => proveCrash(Number(count), Number(seed)),
+  crash: () => proveCrash(given(first, 20), given(second, 1)),
+  webhooks: () => proveWebhooks(given(first, 4), given(second, 1), third),
+  isolation: () => proveIsolation(given(first, 1_000_000), given(second, 3)),
 }
 const proof = proofs[name]
 if (proof === undefined) {

@@ -65,8 +65,8 @@ async function makeDay(tx: Transaction, table: string, name: string, day: Instan
 }
 
 const LOCK_WAIT_MS = SECOND_MS / 5
-/** Rows of the day lie in the default partition already: they stay there. */
-const ROWS_IN_DEFAULT = '23514'
+/** Rows of the day lie in the default partition already and stay there; or somebody else made or dropped the day first. */
+const LEFT_ALONE = new Set(['23514', '42P07', '42P01'])
 
 /** False when somebody else is at it, or the lock did not come soon: then it waits for the next time. */
 async function alone(db: Database, work: (tx: Transaction) => Promise<unknown>): Promise<boolean> {
@@ -79,8 +79,8 @@ async function alone(db: Database, work: (tx: Transaction) => Promise<unknown>):
       return true
     })
   } catch (error) {
-    const { code } = error as { code?: string }
-    if (troubleOf(error) === 'lockWait' || code === ROWS_IN_DEFAULT) return false
+    const { code = '' } = error as { code?: string }
+    if (troubleOf(error) === 'lockWait' || LEFT_ALONE.has(code)) return false
     throw error
   }
 }

@@ -126,7 +126,9 @@ export function createDispatcher(context: DispatcherContext): Dispatcher {
   }
 
   async function pump(): Promise<boolean> {
-    if (claiming || !running || stopping) return false
+    if (!running || stopping) return false
+    // Somebody's backlog is being claimed; what was just found must not be looked for less often because of it.
+    if (claiming) return true
     const rooms = takeRooms()
     if (rooms.length === 0) return false
     claiming = true
@@ -177,10 +179,15 @@ export function createDispatcher(context: DispatcherContext): Dispatcher {
     for (const { claimed, since } of batch) {
       const own = stopping ? undefined : secrets?.get(claimed.accountId)
       if (own === undefined) notStarted(claimed)
-      else if (claimed.lostAt !== null) void afterLost(claimed, claimed.lostAt, own)
       else {
         observe.handedOver(performance.now() - since)
-        void call(claimed, own)
+        const made = claimed.lostAt === null ? call(claimed, own) : afterLost(claimed, claimed.lostAt, own)
+        // Its lease lapses, and the attempt counts as lost: a notification that breaks us every time ends all the same.
+        made.catch((error: unknown) => {
+          observe.trouble(error, 'deliver a notification')
+          slots.giveBack(claimed.accountId)
+          leave()
+        })
       }
     }
   }
@@ -294,6 +301,8 @@ export function createDispatcher(context: DispatcherContext): Dispatcher {
       // Whatever waits for the account longer goes first.
       if (!running || stopping || due.has(accountId) || slots.room(accountId) === 0) return false
       slots.take(accountId)
+      // A stop waits for the statement: what it commits as ours must still be given back.
+      enter()
       return true
     },
     leaseEnds,
@@ -305,15 +314,19 @@ export function createDispatcher(context: DispatcherContext): Dispatcher {
         due.add(accountId)
         planPump()
       }
+      if (leased) leave()
     },
     dropped({ notification, leased }) {
-      if (leased) slots.giveBack(notification.accountId)
+      if (!leased) return
+      slots.giveBack(notification.accountId)
+      leave()
     },
     unknown(outgoes) {
       for (const { notification, leased } of outgoes) {
         if (!leased) continue
         slots.giveBack(notification.accountId)
         returns.push(firstClaim(notification))
+        leave()
       }
     },
   }

@@ -63,8 +63,9 @@ type ClaimedRow = {
   was_due_at: Instant
 }
 
-// The rows are picked and locked first and then found again by their place: a join would be planned as a scan of the
-// whole queue. A first attempt waits until the one before it, of the same resource, has ended.
+// The rows are picked and locked first and then found again by their place, and each looks its notification up: a join
+// would be planned as a scan of the whole queue, or of all the notifications there are. A first attempt waits until the
+// one before it, of the same resource, has ended.
 const claimSql = statement<ClaimedRow>(
   'notification_claim',
   `with picked as materialized (
@@ -83,8 +84,8 @@ const claimSql = statement<ClaimedRow>(
    )
    select c.account_id, c.resource_id, c.turn, c.notification_id, c.claims, c.attempts, c.attempts_left, c.url as other_url,
      coalesce(c.url, n.url) as url, n.payload, p.was_held, p.was_due_at
-   from claimed c join picked p using (account_id, resource_id, turn)
-     join notification n on n.account_id = c.account_id and n.id = c.notification_id
+   from claimed c join picked p using (account_id, resource_id, turn) cross join lateral (
+     select url, payload from notification where account_id = c.account_id and id = c.notification_id limit 1) n
    order by p.was_due_at`,
 )
 

@@ -21,7 +21,7 @@ let client: pg.Client
 
 const ROWS = 20_000
 
-/** Twenty thousand sales, paid, of forty accounts over four weeks. */
+/** Twenty thousand sales, paid and told, of forty accounts over four weeks. */
 const filling = `
   insert into sale (account_id, id, number, amount_cents, fee_cents, created_at, expires_at, paid_at, state, end_to_end, reference_code, shopper)
   select 1000 + n % 40, (lpad(to_hex(1794000000000 + n * 120000), 12, '0') || '70008000' || lpad(to_hex(n), 12, '0'))::uuid, n, 100 + n % 977, 1,
@@ -43,6 +43,13 @@ const filling = `
   select 100000 + number, id, 'MERCHANT', 'ACTIVE', '', '', created_at, 0, 0 from sale;
   insert into credential (api_key, account_id, token_hash, token_sealed, rotated_at) select uuid, id, '', '', created_at from account;
   insert into book (account_id) select id from account where id > 1;
+  insert into notification (account_id, id, resource_id, turn, also_id, event, created_at, url, payload)
+  select account_id, id, id, 1, id, 'PAYMENT_CONFIRMATION', paid_at, 'http://127.0.0.1:1/', '{}' from sale;
+  insert into notification_attempt (account_id, notification_id, number, at, duration_ms, status, response_code, last, request_headers,
+    response_headers, response_body)
+  select account_id, id, 1, paid_at, 5, 'SUCCESS', 200, true, '{}', '{}', '' from sale;
+  insert into notification_queue (account_id, resource_id, turn, notification_id, due_at, held, claims, attempts, attempts_left)
+  select account_id, id, 1, id, paid_at, false, 1, 1, 5 from sale;
   analyze;`
 
 beforeAll(async () => {
@@ -102,6 +109,8 @@ describe('every statement of the service', () => {
 })
 
 describe('the plan of a hot statement goes by an index', () => {
+  const resourceIndex = 'notification_default_account_id_resource_id_id_idx'
+  const alsoIndex = 'notification_default_account_id_also_id_id_idx'
   test.each([
     ['credential_find', ['account_pkey', 'credential_pkey']],
     ['account_terms', ['account_pkey']],
@@ -129,6 +138,18 @@ describe('the plan of a hot statement goes by an index', () => {
     ['reversal_find', ['reversal_pkey']],
     ['idempotency_find', ['idempotency_key_pkey']],
     ['inbox_find_payer', ['inbox_pkey']],
+    ['account_delivery_credentials', ['account_pkey', 'credential_of_account']],
+    ['notification_claim', ['notification_default_pkey', 'notification_queue_due', 'notification_queue_pkey']],
+    ['notification_record', ['notification_queue_pkey']],
+    ['notification_due_accounts', ['notification_queue_due']],
+    ['notification_give_back', ['notification_queue_pkey']],
+    ['notification_attempts', ['notification_attempt_default_pkey', alsoIndex, resourceIndex]],
+    ['notification_lock_last', [alsoIndex, resourceIndex, 'notification_default_pkey']],
+    [
+      'notification_start_series',
+      ['notification_attempt_default_pkey', 'notification_default_pkey', 'notification_queue_pkey'],
+    ],
+    ['notification_restart_series', ['notification_default_pkey', 'notification_queue_pkey']],
   ])('%s', async (wanted, indexes) => {
     const plan = await planOf(wanted)
     expect(scannedWhole(plan), plan).toEqual([])

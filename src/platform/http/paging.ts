@@ -72,7 +72,7 @@ export const momentField: Field<Instant, false> = momentReader(MOMENT, instantFr
 export const throughField: Field<Instant, false> = momentReader(`${MOMENT} A day is meant to its end.`, (text) => {
   const day = calendarDay(text)
   const at = instantFromWire(text)
-  return day === undefined ? at && plusMs(at, SECOND_MS) : endOfDay(day)
+  return day === undefined ? at && (Math.min(plusMs(at, SECOND_MS), LAST_INSTANT) as Instant) : endOfDay(day)
 })
 
 /** 9999-12-31 ends a moment early: PostgreSQL would not read the year 10000 as we write it. */
