@@ -16,6 +16,7 @@ import {
 import { createDoor, type Door, findPayer } from './modules/door/index.ts'
 import { ledgerRoutes } from './modules/ledger/index.ts'
 import {
+  countWaiting,
   createDispatcher,
   type Dispatcher,
   type DispatcherObserver,
@@ -157,7 +158,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       await root.register(
         async (operator) => {
           operator.addHook('onRequest', operatorCredentials(options.operatorToken))
-          await operator.register(operatorRoutes({ ...command, numbers, authenticator, queueDepths }))
+          await operator.register(operatorRoutes({ ...command, numbers, authenticator, queueDepths, waiting }))
         },
         { prefix: '/operator/v1' },
       )
@@ -189,6 +190,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       (await findSale(db, accountId, uuid as SaleId)) ?? (await findReversal(db, accountId, uuid as ReversalId))
     return found !== undefined
   }
+
+  const waiting = async () => ({ notifications: await countWaiting(db) })
 
   async function accountTime(accountId: AccountId) {
     const terms = await findAccountTerms(db, [accountId])

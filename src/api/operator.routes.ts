@@ -41,6 +41,8 @@ export type OperatorContext = {
   readonly numbers: NumberBlocks
   readonly authenticator: Authenticator
   readonly queueDepths: () => Readonly<Record<string, number>>
+  /** What waits in the database, for any process. */
+  readonly waiting: () => Promise<Readonly<Record<string, number>>>
 }
 
 const createFields = {
@@ -238,7 +240,7 @@ function recipientRoutes(app: FastifyInstance, { db, clock }: OperatorContext): 
   )
 }
 
-function insightRoutes(app: FastifyInstance, { db, queueDepths }: OperatorContext): void {
+function insightRoutes(app: FastifyInstance, { db, queueDepths, waiting }: OperatorContext): void {
   app.get(
     '/ledger/trial-balance',
     describe('All books together: debits and credits of every account of the chart'),
@@ -254,8 +256,12 @@ function insightRoutes(app: FastifyInstance, { db, queueDepths }: OperatorContex
     },
   )
 
-  app.get('/queues', describe('Items that wait, by queue, in the process that answers'), async () => ({
-    ...success,
-    queues: Object.entries(queueDepths()).map(([queue, depth]) => ({ queue, depth })),
-  }))
+  app.get(
+    '/queues',
+    describe('Items that wait: for a batch in the process that answers, and in the database for anybody'),
+    async () => ({
+      ...success,
+      queues: Object.entries({ ...queueDepths(), ...(await waiting()) }).map(([queue, depth]) => ({ queue, depth })),
+    }),
+  )
 }

@@ -235,6 +235,7 @@ describe('insight', () => {
           { queue: 'checkout', depth: 0 },
           { queue: 'door', depth: 0 },
           { queue: 'deliveries', depth: 0 },
+          { queue: 'notifications', depth: 0 },
         ],
       },
     ])

@@ -13,3 +13,4 @@ export {
   outgoRows,
   queueNotificationsCte,
 } from './outbox.ts'
+export { countWaiting } from './queue.store.ts'

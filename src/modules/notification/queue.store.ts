@@ -224,3 +224,13 @@ export async function giveBack(db: Queryable, rows: readonly GivenBack[], now: I
     sqlTime(now),
   ])
 }
+
+const countWaitingSql = statement<{ n: number }>(
+  'notification_count_waiting',
+  'select count(*) as n from notification_queue',
+)
+
+/** Notifications that are not delivered yet, on their way or waiting for a retry. */
+export async function countWaiting(db: Queryable): Promise<number> {
+  return (await db.query(countWaitingSql))[0]!.n
+}

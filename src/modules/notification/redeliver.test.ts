@@ -1,10 +1,12 @@
 import { createHmac, randomUUID } from 'node:crypto'
-import { describe, expect, test } from 'vitest'
+import pg from 'pg'
+import { describe, expect, test, vi } from 'vitest'
 import type { Reply } from '../../../test/harness/api-client.ts'
 import { pay, type TestAccount } from '../../../test/harness/given.ts'
 import { type Merchant, merchants } from '../../../test/harness/merchants.ts'
 import { testService } from '../../../test/harness/test-service.ts'
 import { DAY_MS, HOUR_MS, type Instant, instantFromWire, plusMs } from '../../kernel/calendar.ts'
+import { clientConfig } from '../../platform/database/database.ts'
 
 const it = testService({ deliveries: true })
 const { merchant, settle, exhaust, toNextRetry } = merchants(it)
@@ -625,6 +627,45 @@ describe('sending many again', () => {
     const counts = await Promise.all([1, 2, 3, 4].map(() => counted(account, {})))
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(2_100)
     expect(await waiting(account)).toHaveLength(2_100)
+  })
+
+  test.each([
+    ['one', (account: TestAccount, uuid: string) => redeliver(account, uuid)],
+    ['many', (account: TestAccount) => bulk(account, {})],
+  ])('%s again while a series of it begins and ends elsewhere: the attempts are counted on', async (_what, send) => {
+    const account = await listening()
+    const [id] = await write(account, [at('2026-11-10 10:00:00')])
+    const [row] = await resting.rows<{ resource_id: string }>('select resource_id from notification where id = $1', [
+      id,
+    ])
+    const elsewhere = new pg.Client(clientConfig(resting.connection))
+    await elsewhere.connect()
+    await elsewhere.query('begin')
+    await elsewhere.query('select 1 from notification where id = $1 for update', [id])
+    await elsewhere.query(
+      `insert into notification_queue (account_id, resource_id, turn, notification_id, due_at, held, claims, attempts, attempts_left)
+       select account_id, resource_id, turn, id, created_at, true, 1, 1, 6 from notification where id = $1`,
+      [id],
+    )
+    const answer = send(account, row!.resource_id)
+    await vi.waitUntil(async () => {
+      const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+      return (await resting.rows(waiting)).length > 0
+    })
+    await elsewhere.query(
+      `insert into notification_attempt select account_id, notification_id, 2, at, duration_ms, status, response_code, failure, last, url,
+         request_headers, response_headers, response_body from notification_attempt where notification_id = $1`,
+      [id],
+    )
+    await elsewhere.query('delete from notification_queue where notification_id = $1', [id])
+    await elsewhere.query('commit')
+    await elsewhere.end()
+    expect(queued(await answer)).toEqual(one)
+    const waiting = await resting.rows(
+      'select attempts, attempts_left from notification_queue where notification_id = $1',
+      [id],
+    )
+    expect(waiting).toEqual([{ attempts: 2, attempts_left: 6 }])
   })
 
   test('an Idempotency-Key makes it once', async () => {
