@@ -61,7 +61,9 @@ create table notification_queue (
   -- Null: the notification's own.
   url text,
   primary key (account_id, resource_id, turn)
-) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0,
+  -- A plan made on a table cut down to nothing reads it whole, and is kept when it has grown again.
+  vacuum_truncate = off);
 create index notification_queue_due on notification_queue (account_id, due_at);
 
 -- How many notifications the sale has had; counted by the statement that changes the sale, so in commit order.

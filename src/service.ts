@@ -191,7 +191,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     return found !== undefined
   }
 
-  const waiting = async () => ({ notifications: await countWaiting(db) })
+  async function waiting() {
+    return { notifications: await countWaiting(db) }
+  }
 
   async function accountTime(accountId: AccountId) {
     const terms = await findAccountTerms(db, [accountId])

@@ -196,14 +196,18 @@ export async function untilGone(pids: readonly number[]): Promise<void> {
   while (pids.some(alive)) await wait(5)
 }
 
-/** Rows that were leased by the moment of the kill and still are: calls that were on their way then. */
-export async function inFlightAt(folder: string, killedAt: number): Promise<number> {
+/**
+ * Rows that were leased by the moment of the kill and still are: calls that were on their way then. Those of the kill
+ * before it were leased before that.
+ */
+export async function inFlightAt(folder: string, killedAt: number, killedBefore = 0): Promise<number> {
   // What the dead process had sent to the database is decided by then.
   await wait(200)
   const [row] = await ask<{ n: number }>(
     folder,
-    'select count(*) as n from notification_queue where held and due_at <= to_timestamp($1 / 1000.0)',
-    [killedAt + LEASE_MS],
+    `select count(*) as n from notification_queue
+     where held and due_at > to_timestamp($1 / 1000.0) and due_at <= to_timestamp($2 / 1000.0)`,
+    [killedBefore + LEASE_MS, killedAt + LEASE_MS],
   )
   return row!.n
 }

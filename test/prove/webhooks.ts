@@ -272,7 +272,7 @@ const namedPoints: readonly Case[] = [
 const blows = ['service process', 'supervisor', 'database server', 'connections', 'clean stop'] as const
 type Blow = (typeof blows)[number]
 
-/** Answers how many calls were on their way and nobody is left to record. */
+/** Answers when somebody died who may have had calls on their way, and 0 when nobody did. */
 async function strike(blow: Blow, { world, processes, random }: Stage): Promise<number> {
   const { service, folder } = world
   const pids = servicePids(service)
@@ -286,12 +286,12 @@ async function strike(blow: Blow, { world, processes, random }: Stage): Promise<
     await untilGone([service.pid, ...pids])
     const killedAt = Date.now()
     await world.start(processes)
-    return inFlightAt(folder, killedAt)
+    return killedAt
   } else {
     const victim = pids[Math.floor(random() * pids.length)]
     if (victim === undefined) return 0
     process.kill(victim, 'SIGKILL')
-    return inFlightAt(folder, Date.now())
+    return Date.now()
   }
   return 0
 }
@@ -300,10 +300,15 @@ async function strikeUnderLoad(stage: Stage, cycles: number, of: readonly Blow[]
   const { random } = stage
   const payers = startPaying(PORT, stage.shops, LANES, PAUSE_MS)
   let inFlight = 0
+  let killedBefore = 0
   for (let cycle = 0; cycle < cycles; cycle += 1) {
     await wait(300 + random() * 900)
     const before = payers.acknowledged.size
-    inFlight += await strike(of[Math.floor(random() * of.length)]!, stage)
+    const killedAt = await strike(of[Math.floor(random() * of.length)]!, stage)
+    if (killedAt > 0) {
+      inFlight += await inFlightAt(stage.world.folder, killedAt, killedBefore)
+      killedBefore = killedAt
+    }
     await untilServing(payers, before)
   }
   await payers.stop()
