@@ -214,11 +214,15 @@ describe('the secrets in memory', () => {
   const numberOf = async ({ id }: TestAccount) =>
     (await it.rows<{ id: AccountId }>('select id from account where uuid = $1', [id]))[0]!.id
 
+  const fail = (error: unknown) => {
+    throw error
+  }
+
   test('are the same object until something changes', async () => {
     const shop = await merchant()
     const id = await numberOf(shop)
     const credentials = createDeliveryCredentials(it.service.secrets)
-    const find = async () => (await credentials.find(it.service.db, [id, id], it.clock.now())).get(id)
+    const find = async () => (await credentials.find(it.service.db, [id, id], it.clock.now(), fail)).get(id)
     const first = await find()
     expect(await find()).toBe(first)
     await shop.api.post('/v1.1/sandbox/clock/advance', { hours: 2 })
@@ -232,6 +236,6 @@ describe('the secrets in memory', () => {
 
   test('of an account that is not are not found', async () => {
     const credentials = createDeliveryCredentials(it.service.secrets)
-    expect(await credentials.find(it.service.db, [999_999_999 as AccountId], it.clock.now())).toEqual(new Map())
+    expect(await credentials.find(it.service.db, [999_999_999 as AccountId], it.clock.now(), fail)).toEqual(new Map())
   })
 })

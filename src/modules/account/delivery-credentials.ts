@@ -13,7 +13,13 @@ export type DeliverySecrets = {
 }
 
 export type DeliveryCredentials = {
-  find(db: Queryable, ids: readonly AccountId[], now: Instant): Promise<Map<AccountId, DeliverySecrets>>
+  /** An account whose secrets do not open is told of and left out. */
+  find(
+    db: Queryable,
+    ids: readonly AccountId[],
+    now: Instant,
+    onBroken: (error: unknown) => void,
+  ): Promise<Map<AccountId, DeliverySecrets>>
 }
 
 type Row = {
@@ -77,9 +83,16 @@ export function createDeliveryCredentials(secrets: Secrets): DeliveryCredentials
   }
 
   return {
-    async find(db, ids, now) {
-      const rows = await db.query(findSql, [[...new Set(ids)]])
-      return new Map(rows.map((row) => [row.account_id as AccountId, open(row, now)]))
+    async find(db, ids, now, onBroken) {
+      const found = new Map<AccountId, DeliverySecrets>()
+      for (const row of await db.query(findSql, [[...new Set(ids)]])) {
+        try {
+          found.set(row.account_id as AccountId, open(row, now))
+        } catch (error) {
+          onBroken(error)
+        }
+      }
+      return found
     },
   }
 }

@@ -149,7 +149,7 @@ describe('days beyond those that are kept', () => {
     expect((await keep(2)).dropped).toEqual([])
     it.clock.advance(DAY_MS)
     expect(await keep(2)).toMatchObject({
-      dropped: ['notification_attempt_20261116', 'notification_20261116'],
+      dropped: ['notification_20261116', 'notification_attempt_20261116'],
       undelivered: 0,
     })
     expect([await attemptsOf(account, old), (await attemptsOf(account, young)).length]).toEqual([[], 1])
@@ -275,7 +275,7 @@ describe('when somebody else is there', () => {
   })
 
   // A day's attempts go although its notifications stay: what was delivered then reads as FAILED without an attempt.
-  test.fails('a reader of one table keeps the whole day: notifications never stay without their attempts', async () => {
+  test('a reader of one table keeps the whole day: notifications never stay without their attempts', async () => {
     const { it, keep } = await service({ deliveries: true })
     const receiver = await startReceiver()
     onTestFinished(() => receiver.stop())

@@ -47,14 +47,22 @@ export async function keepNotificationDays(db: Database, now: Instant, keepDays:
     }
   }
   const oldest = plusMs(today, -keepDays * DAY_MS)
-  // Attempts go first: an attempt without its notification would say nothing.
-  for (const table of [...tables].reverse()) {
-    const names = (await db.query(childrenSql, [table])).map(({ name }) => name)
-    for (const name of names.filter((each) => each.slice(-8) < dayName(oldest)))
-      if (await alone(db, (tx) => run(tx, `drop table ${name}`))) dropped.push(name)
+  for (const day of await daysBefore(db, dayName(oldest))) {
+    // Both or none: notifications without their attempts would say that nobody ever tried.
+    const names = tables.map((table) => `${table}_${day}`)
+    const drop = async (tx: Transaction) => {
+      for (const name of names) await run(tx, `drop table if exists ${name}`)
+    }
+    if (await alone(db, drop)) dropped.push(...names)
   }
   if (dropped.length > 0) undelivered = await forgetBefore(db, firstUuidAt(oldest))
   return { made, dropped, undelivered }
+}
+
+async function daysBefore(db: Queryable, day: string): Promise<string[]> {
+  const days = new Set<string>()
+  for (const table of tables) for (const { name } of await db.query(childrenSql, [table])) days.add(name.slice(-8))
+  return [...days].filter((each) => each < day).sort()
 }
 
 /** Made apart and then attached: inserts into the other days go on meanwhile. */

@@ -31,7 +31,7 @@ beforeEach(async () => {
 afterAll(() => Promise.all([hanging.stop(), healthy.stop()]))
 
 /** As many notifications of other sales, due since a moment ago. */
-const backlog = (account: TestAccount, count: number) =>
+const backlog = (account: TestAccount, count: number, url = hanging.url) =>
   it.rows(
     `with told as (
        insert into notification (account_id, id, resource_id, turn, event, created_at, url, payload)
@@ -41,7 +41,7 @@ const backlog = (account: TestAccount, count: number) =>
      )
      insert into notification_queue (account_id, resource_id, turn, notification_id, due_at, held, claims, attempts, attempts_left)
      select account_id, resource_id, 1, id, $2::timestamptz - ($4 - place) * interval '1 millisecond', false, 1, 0, 6 from told`,
-    [account.id, new Date(it.clock.now() - 1_000).toISOString(), hanging.url, count],
+    [account.id, new Date(it.clock.now() - 1_000).toISOString(), url, count],
   )
 const left = async ({ id }: TestAccount) =>
   (
@@ -74,6 +74,11 @@ describe('an account', () => {
     await healthy.received(60)
     expect(healthy.calls.map(({ body }) => body.saleToken).sort()).toEqual(sales.map(({ uuid }) => uuid).sort())
     await lookAround()
+    expect(hanging.calls).toHaveLength(START)
+
+    // Nor does what is only found by looking wait behind it.
+    await backlog(await it.given.account(), 40, healthy.url)
+    await healthy.received(100)
     expect(hanging.calls).toHaveLength(START)
 
     held.letGo()

@@ -69,6 +69,7 @@ const RECORD = { lanes: 2, batchMax: 400, queueMax: Number.MAX_SAFE_INTEGER }
 export function createDispatcher(context: DispatcherContext): Dispatcher {
   const { db, clock, observe } = context
   const leaseMs = context.timeoutMs + LEASE_MARGIN_MS
+  const retryMs = context.retry.retrySeconds * SECOND_MS
   const slots = createSlots()
   const records: Batcher<AttemptRecord, Recorded> = createBatcher({
     name: 'attempts',
@@ -172,13 +173,16 @@ export function createDispatcher(context: DispatcherContext): Dispatcher {
           db,
           batch.map(({ claimed }) => claimed.accountId),
           clock.now(),
+          (error) => observe.trouble(error, "open an account's secrets"),
         )
     } catch (error) {
       observe.trouble(error, 'read credentials')
     }
     for (const { claimed, since } of batch) {
       const own = stopping ? undefined : secrets?.get(claimed.accountId)
-      if (own === undefined) notStarted(claimed)
+      // An account whose secrets do not open keeps nobody else waiting, and is looked at again later.
+      if (own === undefined && secrets && !stopping) notStarted(claimed, plusMs(clock.now(), retryMs))
+      else if (own === undefined) notStarted(claimed)
       else {
         observe.handedOver(performance.now() - since)
         const made = claimed.lostAt === null ? call(claimed, own) : afterLost(claimed, claimed.lostAt, own)
@@ -192,9 +196,9 @@ export function createDispatcher(context: DispatcherContext): Dispatcher {
     }
   }
 
-  function notStarted(claimed: Claimed): void {
+  function notStarted(claimed: Claimed, dueAt = clock.now()): void {
     slots.giveBack(claimed.accountId)
-    returns.push(claimed)
+    returns.push({ ...claimed, dueAt })
     leave()
   }
 
@@ -202,7 +206,9 @@ export function createDispatcher(context: DispatcherContext): Dispatcher {
     const lost = recordOfLost(claimed, lostAt, secrets.clockOffsetMs)
     observe.attempted('LOST', 0)
     const recorded = await record(lost)
-    if (recorded?.kept && lost.next !== null && !stopping)
+    const ours = recorded?.kept && lost.next !== null
+    if (ours && stopping) return notStarted(claimed)
+    if (ours)
       return call({ ...claimed, attempts: claimed.attempts + 1, attemptsLeft: claimed.attemptsLeft - 1 }, secrets)
     slots.giveBack(claimed.accountId)
     leave()
@@ -241,7 +247,7 @@ export function createDispatcher(context: DispatcherContext): Dispatcher {
     if (rows.length === 0) return
     returns = []
     try {
-      await giveBack(db, rows, clock.now())
+      await giveBack(db, rows)
     } catch (error) {
       returns.push(...rows)
       throw error
@@ -325,7 +331,7 @@ export function createDispatcher(context: DispatcherContext): Dispatcher {
       for (const { notification, leased } of outgoes) {
         if (!leased) continue
         slots.giveBack(notification.accountId)
-        returns.push(firstClaim(notification))
+        returns.push({ ...firstClaim(notification), dueAt: clock.now() })
         leave()
       }
     },

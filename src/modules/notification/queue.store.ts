@@ -175,7 +175,12 @@ const recordSql = statement<{ ord: number; followed: boolean }>(
      select 1 from notification_queue f
      where f.account_id = i.account_id and f.resource_id = i.resource_id and f.turn > i.turn and f.attempts = 0
    ) as followed
-   from kept k join input i using (ord)`,
+   from kept k join input i using (ord)
+   union all
+   -- Sent again after a lost answer: the lost call stands recorded, and the notification is still ours.
+   select i.ord, false from input i join notification_queue q
+     on q.account_id = i.account_id and q.resource_id = i.resource_id and q.turn = i.turn
+   where i.fate = 'held' and q.claims = i.claims and q.attempts = i.attempts + 1 and q.held`,
 )
 
 /** Writes attempts and moves their notifications, in one statement, each guarded by its claim. */
@@ -206,22 +211,24 @@ export async function recordAttempts(db: Queryable, records: readonly AttemptRec
 
 const giveBackSql = statement(
   'notification_give_back',
-  `update notification_queue q set held = false, due_at = $5
-   from unnest($1::bigint[], $2::uuid[], $3::uuid[], $4::integer[]) i(account_id, resource_id, notification_id, claims)
+  `update notification_queue q set held = false, due_at = to_timestamp(i.due_ms / 1000)
+   from unnest($1::bigint[], $2::uuid[], $3::uuid[], $4::integer[], $5::float8[]) i(account_id, resource_id, notification_id, claims, due_ms)
    where q.account_id = i.account_id and q.resource_id = i.resource_id and q.notification_id = i.notification_id and q.claims = i.claims
      and q.held`,
 )
 
-export type GivenBack = Pick<Claimed, 'accountId' | 'resourceId' | 'notificationId' | 'claim'>
+export type GivenBack = Pick<Claimed, 'accountId' | 'resourceId' | 'notificationId' | 'claim'> & {
+  readonly dueAt: Instant
+}
 
-/** What was taken and not started is due again at once, for anybody. */
-export async function giveBack(db: Queryable, rows: readonly GivenBack[], now: Instant): Promise<void> {
+/** What was taken and not started is due again, for anybody. */
+export async function giveBack(db: Queryable, rows: readonly GivenBack[]): Promise<void> {
   await db.query(giveBackSql, [
     rows.map(({ accountId }) => accountId),
     rows.map(({ resourceId }) => resourceId),
     rows.map(({ notificationId }) => notificationId),
     rows.map(({ claim }) => claim),
-    sqlTime(now),
+    rows.map(({ dueAt }) => dueAt),
   ])
 }
 

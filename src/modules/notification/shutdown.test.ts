@@ -237,7 +237,7 @@ describe('a stop', () => {
   )
 
   // Recorded as lost, the notification stays in the hands of the process that stops: the same phantom.
-  test.fails('gives back what it took over from a dead process and did not call', async () => {
+  test('gives back what it took over from a dead process and did not call', async () => {
     const { account, sale } = await paidSale()
     const dead = dispatcherBeside(it)
     const silent = gate(dead.db, 'account_delivery_credentials', 'before')
