@@ -269,6 +269,17 @@ describe('a process that dies in the middle of a call', () => {
     expect(await notificationsOf(account)).toMatchObject(failed)
   })
 
+  test('its call counts as lost also when the one that takes over cannot start: the credentials fail', async () => {
+    const { sale } = await paidSale()
+    await diesInTheCall()
+    it.clock.advance(LEASE_MS)
+    const dispatcher = dispatcherBeside(it)
+    loseConnection(dispatcher.db, 'account_delivery_credentials', 'before')
+    await receiver.received(1)
+    await dispatcher.idle()
+    expect(await kept(sale)).toEqual(['1 lost', '2 SUCCESS, the last'])
+  })
+
   test('before it had read the credentials: nothing was sent, yet nobody can tell, so it counts', async () => {
     const { sale } = await paidSale()
     const dying = dispatcherBeside(it)
@@ -335,8 +346,8 @@ describe('a result whose connection breaks', () => {
     expect((await waitingFor(sale))?.attempts ?? 2).toBe((await kept(sale)).length)
   })
 
-  // The second statement finds that it was not the first to record the lost call, takes the notification for
-  // somebody else's and never calls; nobody does until the lease lapses, and then one more call counts as lost.
+  // The statement, sent again, must not take the notification for somebody else's: nobody would call until the lease
+  // lapses, and then one more call would count as lost.
   test('after its commit, being that of a lost call: the call follows', async () => {
     const { sale } = await paidSale()
     await diesInTheCall()

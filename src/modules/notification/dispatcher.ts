@@ -101,6 +101,13 @@ export function createDispatcher(context: DispatcherContext): Dispatcher {
     whenIdle = []
   }
 
+  /** A process that delivers nothing remembers nothing. */
+  function poke(accountId: AccountId): void {
+    if (!running || stopping) return
+    due.add(accountId)
+    planPump()
+  }
+
   function planPump(): void {
     if (pumpPlanned || claiming || !running || stopping || due.size === 0) return
     pumpPlanned = true
@@ -206,10 +213,11 @@ export function createDispatcher(context: DispatcherContext): Dispatcher {
     const lost = recordOfLost(claimed, lostAt, secrets.clockOffsetMs)
     observe.attempted('LOST', 0)
     const recorded = await record(lost)
-    const ours = recorded?.kept && lost.next !== null
-    if (ours && stopping) return notStarted(claimed)
-    if (ours)
-      return call({ ...claimed, attempts: claimed.attempts + 1, attemptsLeft: claimed.attemptsLeft - 1 }, secrets)
+    if (recorded?.kept && lost.next !== null) {
+      const { attempts, attemptsLeft } = claimed
+      const ours = { ...claimed, attempts: attempts + 1, attemptsLeft: attemptsLeft - 1, lostAt: null }
+      return stopping ? notStarted(ours) : call(ours, secrets)
+    }
     slots.giveBack(claimed.accountId)
     leave()
   }
@@ -285,10 +293,7 @@ export function createDispatcher(context: DispatcherContext): Dispatcher {
       running = true
       lookAgainIn(LOOK_BUSY_MS)
     },
-    poke(accountId) {
-      due.add(accountId)
-      planPump()
-    },
+    poke,
     look,
     inFlight: slots.inFlight,
     idle,
@@ -317,8 +322,7 @@ export function createDispatcher(context: DispatcherContext): Dispatcher {
       if (leased && turn === 1) begin(firstClaim(notification))
       else {
         if (leased) slots.giveBack(accountId)
-        due.add(accountId)
-        planPump()
+        poke(accountId)
       }
       if (leased) leave()
     },

@@ -211,24 +211,30 @@ export async function recordAttempts(db: Queryable, records: readonly AttemptRec
 
 const giveBackSql = statement(
   'notification_give_back',
-  `update notification_queue q set held = false, due_at = to_timestamp(i.due_ms / 1000)
-   from unnest($1::bigint[], $2::uuid[], $3::uuid[], $4::integer[], $5::float8[]) i(account_id, resource_id, notification_id, claims, due_ms)
-   where q.account_id = i.account_id and q.resource_id = i.resource_id and q.notification_id = i.notification_id and q.claims = i.claims
-     and q.held`,
+  `update notification_queue q set held = i.held, due_at = to_timestamp(i.due_ms / 1000)
+   from unnest($1::bigint[], $2::uuid[], $3::uuid[], $4::integer[], $5::integer[], $6::float8[], $7::boolean[])
+     i(account_id, resource_id, notification_id, claims, attempts, due_ms, held)
+   where q.account_id = i.account_id and q.resource_id = i.resource_id and q.notification_id = i.notification_id
+     and q.claims = i.claims and q.attempts = i.attempts and q.held`,
 )
 
-export type GivenBack = Pick<Claimed, 'accountId' | 'resourceId' | 'notificationId' | 'claim'> & {
+export type GivenBack = Pick<
+  Claimed,
+  'accountId' | 'resourceId' | 'notificationId' | 'claim' | 'attempts' | 'lostAt'
+> & {
   readonly dueAt: Instant
 }
 
-/** What was taken and not started is due again, for anybody. */
+/** What was taken and not started is due again, for anybody. A lost call that is not recorded yet stays to be found. */
 export async function giveBack(db: Queryable, rows: readonly GivenBack[]): Promise<void> {
   await db.query(giveBackSql, [
     rows.map(({ accountId }) => accountId),
     rows.map(({ resourceId }) => resourceId),
     rows.map(({ notificationId }) => notificationId),
     rows.map(({ claim }) => claim),
+    rows.map(({ attempts }) => attempts),
     rows.map(({ dueAt }) => dueAt),
+    rows.map(({ lostAt }) => lostAt !== null),
   ])
 }
 

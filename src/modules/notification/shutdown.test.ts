@@ -236,7 +236,7 @@ describe('a stop', () => {
     },
   )
 
-  // Recorded as lost, the notification stays in the hands of the process that stops: the same phantom.
+  // Left in its hands, it would count as lost a second time, though nobody has called.
   test('gives back what it took over from a dead process and did not call', async () => {
     const { account, sale } = await paidSale()
     const dead = dispatcherBeside(it)
