@@ -60,6 +60,8 @@ const LOOK_BUSY_MS = 20
 const LOOK_IDLE_MS = 200
 const STOP_CALLS_MS = 8 * SECOND_MS
 const STOP_RECORDS_MS = 3 * SECOND_MS
+/** A call without an answer keeps its slot at least this long. */
+const REFUSAL_MS = 50
 const RECORD = { lanes: 2, batchMax: 400, queueMax: Number.MAX_SAFE_INTEGER }
 
 /**
@@ -231,6 +233,8 @@ export function createDispatcher(context: DispatcherContext): Dispatcher {
     const result = recordOf(made, answer, durationMs, context.retry)
     observe.attempted(result.status, durationMs)
     const recorded = await record(result)
+    // Whoever refuses at once, with a long backlog, would otherwise be called as fast as the machine can.
+    if (answer.failure !== null && durationMs < REFUSAL_MS && !stopping) await wait(REFUSAL_MS - durationMs)
     slots.free(accountId, { hung: answer.failure !== null, durationMs })
     if (recorded?.followed) due.add(accountId)
     planPump()
