@@ -19,6 +19,14 @@ function againFrom(rows: readonly KeptRow[], settings: NotificationSettings): Ag
   })
 }
 
+// Single look-ups: as joins they would be planned for an account of one row, and read everything for each of many.
+const waitsNot = `(
+  select true from notification_queue q
+  where q.account_id = n.account_id and q.resource_id = n.resource_id and q.turn = n.turn limit 1) is null`
+const failedOnly = `and (
+  select a.status from notification_attempt a
+  where a.account_id = n.account_id and a.notification_id = n.id order by a.number desc limit 1) <> 'SUCCESS'`
+
 // A new series for what is not waiting. Its notifications are locked by an earlier statement, so nobody else starts one
 // meanwhile, and a call that ends meanwhile is still in the queue here and left alone: the count of attempts is right.
 const startSeriesSql = statement<{ notification_id: string }>(
@@ -28,8 +36,7 @@ const startSeriesSql = statement<{ notification_id: string }>(
        select max(number) from notification_attempt a where a.account_id = n.account_id and a.notification_id = n.id), 0),
      ${ATTEMPTS_IN_SERIES}, i.url
    from unnest($2::uuid[], $3::text[]) i(id, url) join notification n on n.account_id = $1 and n.id = i.id
-   where not exists (
-     select 1 from notification_queue q where q.account_id = n.account_id and q.resource_id = n.resource_id and q.turn = n.turn)
+   where ${waitsNot}
    on conflict do nothing
    returning notification_id`,
 )
@@ -95,16 +102,10 @@ const lockPageSql = (onlyFailed: boolean) =>
     `select n.id, n.event, n.callback_url, n.url from notification n
      where n.account_id = $1 and n.id > $2 and ($3::timestamptz is null or n.created_at >= $3)
        and ($4::timestamptz is null or (n.created_at < $4 and n.id < $5)) and ($6::text is null or n.event = $6)
-       and not exists (
-         select 1 from notification_queue q where q.account_id = n.account_id and q.resource_id = n.resource_id and q.turn = n.turn)
+       and ${waitsNot}
        ${onlyFailed ? failedOnly : ''}
      order by n.account_id, n.id limit ${PAGE} for update of n`,
   )
-const failedOnly = `and exists (
-  select 1 from notification_attempt f
-  where f.account_id = n.account_id and f.notification_id = n.id and f.last and f.status <> 'SUCCESS' and not exists (
-    select 1 from notification_attempt later
-    where later.account_id = f.account_id and later.notification_id = f.notification_id and later.number > f.number))`
 const lockPages = { all: lockPageSql(false), failed: lockPageSql(true) }
 
 /** Starts a new series for everything that fits and is not waiting anyway; answers how many. */
