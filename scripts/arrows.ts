@@ -3,9 +3,10 @@ export const moduleMayImport: Readonly<Record<string, readonly string[]>> = {
   ledger: [],
   account: ['ledger'],
   notification: ['account'],
-  sale: ['account', 'ledger', 'notification'],
+  split: ['account', 'ledger', 'notification'],
+  sale: ['split', 'account', 'ledger', 'notification'],
   refund: ['sale', 'account', 'ledger', 'notification'],
-  door: ['sale', 'refund', 'account', 'ledger', 'notification'],
+  door: ['sale', 'split', 'refund', 'account', 'ledger', 'notification'],
   simulator: ['door', 'account', 'sale', 'refund', 'notification'],
 }
 

@@ -12,7 +12,7 @@ const copyName = `quitado_audit_${process.pid}`
 const copy = placeOf(server, copyName)
 let original: string
 
-/** Two merchants with money, sales in every state, money to give back, money for nobody. */
+/** Two merchants with money, sales in every state, money to give back, money for nobody, and sales that are shared. */
 beforeAll(async () => {
   const it = await startTestService()
   original = 'database' in it.connection ? it.connection.database : new URL(it.connection.url).pathname.slice(1)
@@ -24,6 +24,14 @@ beforeAll(async () => {
   const cancelled = await it.given.cancelledSale(account)
   const unknown = { txid: 'nobody', amount: 7 }
   await it.service.door.apply([paid, cancelled, unknown].map((sale) => railPayment(it.clock, sale as never)))
+  const parent = await it.given.account({ splitEnabled: true })
+  const { recipientId } = (await parent.api.post('/v1.1/sandbox/recipients', { name: 'Fornecedor' })).body.recipient
+  const shared = { split: [{ recipientId, amount: 30 }] }
+  await it.given.paidSale(parent, shared)
+  await it.service.settlements.settle()
+  await it.given.sale(parent, shared)
+  await it.given.cancelledSale(parent, shared)
+  await it.given.paidSale(parent, shared)
   await it.service.close()
 })
 afterAll(() => dropDatabase(server, original))
@@ -43,19 +51,24 @@ async function inCopy<Value>(work: (ask: (sql: string) => Promise<unknown>) => P
 
 const brokenIn = async () => (await findViolations(copy)).map(({ check }) => check)
 
-const book = (side: 'account' | 'other') => {
-  const order = side === 'account' ? 'asc' : 'desc'
-  return `(select account_id from book where account_id > 1 order by account_id ${order} limit 1)`
-}
-const paidSale = `(select id from sale where state = 'PAID' order by id limit 1)`
+const places = { account: 0, other: 1, parent: 2, recipient: 3 }
+const book = (whose: keyof typeof places) =>
+  `(select account_id from book where account_id > 1 order by account_id offset ${places[whose]} limit 1)`
+const paidSale = `(select id from sale where account_id = ${book('account')} and state = 'PAID' order by id limit 1)`
+/** The parent's sale of that state, and its recipient's share; two of them are paid, and one of the two is not credited yet. */
+const sharedSale = (state: string) =>
+  `(select id from sale where account_id = ${book('parent')} and state = '${state}' order by id limit 1)`
+const share = (state: string) => `(select id from sale where account_id = ${book('recipient')} and state = '${state}')`
+const settledShare = `(select id from sale where settlement = 'SETTLED')`
 const withoutCheck = (name: string) => `alter table book drop constraint ${name};`
 const nowhere = `'00000000-0000-7000-8000-0000000000ff'`
-/** A line between two accounts that no rule of business looks at, with its book in order. */
-const strayLine = (code: number) => `
+/** A line that no rule of business knows, with its book in order. */
+const strayLine = (code: number, { from = 'receivable', whose = 'account', source = nowhere, leg = 0 } = {}) => `
   insert into transfer (account_id, source_id, code, leg, book_seq, debit, credit, amount_cents, available_after_cents, event_at, posted_at)
-  select account_id, ${nowhere}, ${code}, 0, version + 1, 8, 10, 5, available_cr - available_dr, '2026-11-16', '2026-11-16'
-  from book where account_id = ${book('account')};
-  update book set version = version + 1, transit_dr = 5, adjust_cr = 5 where account_id = ${book('account')};`
+  select account_id, ${source}, ${code}, ${leg}, version + 1, ${from === 'transit' ? 8 : 9}, 10, 5, available_cr - available_dr, '2026-11-16', '2026-11-16'
+  from book where account_id = ${book(whose as keyof typeof places)};
+  update book set version = version + 1, ${from}_dr = ${from}_dr + 5, adjust_cr = adjust_cr + 5
+  where account_id = ${book(whose as keyof typeof places)};`
 
 const corruptions: { check: string; what: string; sql: string; also?: string[] }[] = [
   {
@@ -121,12 +134,12 @@ const corruptions: { check: string; what: string; sql: string; also?: string[] }
     also: ['every book balances: debits equal credits'],
   },
   {
-    check: 'a paid sale has posted its amount and its fee, once and exactly',
+    check: 'a paid sale has posted what its legs leave and its fee, once and exactly',
     what: 'a fee that changed after the payment',
     sql: `update sale set fee_cents = fee_cents - 1 where id = ${paidSale}`,
   },
   {
-    check: 'a paid sale has posted its amount and its fee, once and exactly',
+    check: 'a paid sale has posted what its legs leave and its fee, once and exactly',
     what: 'an amount that changed after the payment',
     sql: `update sale set amount_cents = amount_cents + 1 where id = ${paidSale}`,
   },
@@ -139,9 +152,9 @@ const corruptions: { check: string; what: string; sql: string; also?: string[] }
     check: 'one end-to-end id pays at most one sale',
     what: 'one payment for two sales',
     sql: `update inbox set rail = 'elsewhere', rail_id = (select min(end_to_end) from sale) where outcome_id =
-        (select id from sale where state = 'PAID' order by end_to_end desc limit 1);
+        (select id from sale where end_to_end is not null order by end_to_end desc limit 1);
       update sale set end_to_end = (select min(end_to_end) from sale) where id =
-        (select id from sale where state = 'PAID' order by end_to_end desc limit 1);`,
+        (select id from sale where end_to_end is not null order by end_to_end desc limit 1);`,
   },
   {
     check: 'the counts of sales by hour and state are right',
@@ -162,6 +175,107 @@ const corruptions: { check: string; what: string; sql: string; also?: string[] }
     check: 'a sale was made when its id says',
     what: 'a sale a millisecond older than its id',
     sql: `update sale set created_at = created_at + interval '1 millisecond' where id = ${paidSale}`,
+  },
+  {
+    check: 'the legs of a sale are as many and take as much as it says, and never more than it can pay its fee from',
+    what: 'a leg more than there is',
+    sql: `update sale set legs = legs + 1 where id = ${sharedSale('PENDING')}`,
+  },
+  {
+    check: 'the legs of a sale are as many and take as much as it says, and never more than it can pay its fee from',
+    what: 'a leg that grew, with its share',
+    sql: `update split_leg set amount_cents = amount_cents + 1 where sale_id = ${sharedSale('PENDING')};
+      update sale set amount_cents = amount_cents + 1 where id = ${share('PENDING')};`,
+  },
+  {
+    check: 'the legs of a sale are as many and take as much as it says, and never more than it can pay its fee from',
+    what: 'a fee that the rest does not cover',
+    sql: `alter table sale drop constraint sale_split_fits;
+      update sale set fee_cents = amount_cents - split_cents + 1 where id = ${sharedSale('PENDING')};`,
+  },
+  {
+    check: "every leg has its transaction on the recipient's side, which stands as its sale stands",
+    what: 'a share that outlived its sale',
+    sql: `update sale set state = 'PENDING' where id = ${share('CANCELLED')};
+      update sale_hour set pending = pending + 1, cancelled = cancelled - 1 where account_id = ${book('recipient')};`,
+  },
+  {
+    check: "every leg has its transaction on the recipient's side, which stands as its sale stands",
+    what: 'a share of another amount than its leg',
+    sql: `update sale set amount_cents = amount_cents + 1 where id = ${share('PENDING')}`,
+  },
+  {
+    check: "every leg has its transaction on the recipient's side, which stands as its sale stands",
+    what: 'a share that was lost',
+    sql: `delete from sale where id = ${share('PENDING')};
+      update sale_hour set pending = pending - 1 where account_id = ${book('recipient')};`,
+  },
+  {
+    check: "every leg has its transaction on the recipient's side, which stands as its sale stands",
+    what: 'a share without a leg',
+    sql: `delete from split_leg where sale_id = ${sharedSale('PENDING')};
+      update sale set legs = 0, split_cents = 0 where id = ${sharedSale('PENDING')};`,
+  },
+  {
+    check: 'the shares of a sale leave its book when it is paid, once and exactly',
+    what: 'a share that stayed',
+    sql: `update transfer set code = 90, source_id = ${nowhere} where ctid =
+        (select ctid from transfer where code = 11 order by book_seq limit 1)`,
+  },
+  {
+    check: 'the shares of a sale leave its book when it is paid, once and exactly',
+    what: 'a share that left before its sale was paid',
+    sql: strayLine(11, { whose: 'parent', source: sharedSale('PENDING') }),
+  },
+  {
+    check: 'the shares of a sale leave its book when it is paid, once and exactly',
+    what: 'a share that left twice',
+    sql: strayLine(11, { whose: 'parent', source: sharedSale('PAID'), leg: 1 }),
+  },
+  {
+    check: 'the shares of a sale leave its book when it is paid, once and exactly',
+    what: 'a share of no sale',
+    sql: strayLine(11),
+  },
+  {
+    check: 'a share is credited once, exactly, and only when it is settled',
+    what: 'a settled share whose credit went elsewhere',
+    sql: `update transfer set code = 90, source_id = ${nowhere} where code = 21`,
+  },
+  {
+    check: 'a share is credited once, exactly, and only when it is settled',
+    what: 'a share that was credited twice',
+    sql: strayLine(21, { whose: 'recipient', source: settledShare, leg: 1 }),
+  },
+  {
+    check: 'a share is credited once, exactly, and only when it is settled',
+    what: 'a credit before the payment',
+    sql: strayLine(21, { whose: 'recipient', source: share('PENDING') }),
+  },
+  {
+    check: 'a share is credited once, exactly, and only when it is settled',
+    what: 'a credit for nothing',
+    sql: strayLine(21),
+  },
+  {
+    check: 'money in transit is the shares under way',
+    what: 'money that left the way',
+    sql: strayLine(90, { from: 'transit' }),
+  },
+  {
+    check: 'a message waits for every share under way, and for no other',
+    what: 'a message that was lost',
+    sql: 'delete from split_message',
+  },
+  {
+    check: 'a message waits for every share under way, and for no other',
+    what: 'a message for a share that has arrived',
+    sql: `insert into split_message select account_id, id, '2026-11-16' from sale where id = ${settledShare}`,
+  },
+  {
+    check: 'a message waits for every share under way, and for no other',
+    what: 'a message for a share that is not paid',
+    sql: `insert into split_message select account_id, id, '2026-11-16' from sale where id = ${share('PENDING')}`,
   },
   {
     check: 'what a book holds for reversals is the sum of the pending ones',

@@ -30,11 +30,14 @@ import {
   createCheckoutParser,
   createQrImages,
   createSales,
+  createSettler,
   findSale,
   qrImageRoutes,
+  type Settler,
   saleRoutes,
 } from './modules/sale/index.ts'
 import { registrationRoutes, selfServiceRoutes, simulatorRoutes } from './modules/simulator/index.ts'
+import { recipientRoutes } from './modules/split/index.ts'
 import { type Batcher, createBatcher } from './platform/batcher.ts'
 import type { Clock } from './platform/clock.ts'
 import { type Connection, type Database, openDatabase, statement } from './platform/database/database.ts'
@@ -75,6 +78,8 @@ export type Service = {
   readonly door: Door
   /** Rests until it is started: a process that only serves the API leaves deliveries to others. */
   readonly deliveries: Dispatcher
+  /** Credits shares; rests until it is started. */
+  readonly settlements: Settler
   readonly secrets: Secrets
   readonly metrics: Metrics
   readonly sweeps: SweepContext
@@ -120,7 +125,14 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     timeoutMs: config.webhookTimeoutMs,
     observe: deliveryObserver(metrics, logger),
   })
-  const doorContext = { db, clock, ids, numbers, outbox: deliveries, alarm }
+  const settlements = createSettler({
+    db,
+    clock,
+    ids,
+    outbox: deliveries,
+    trouble: (error, doing) => logger.warn({ err: error, doing }, 'settlement had trouble; it goes on'),
+  })
+  const doorContext = { db, clock, ids, numbers, outbox: deliveries, legsPaid: settlements.poke, alarm }
   const door = createDoor(doorContext, { ...batches, onBatch: observeBatch('door') })
 
   const authenticator = createAuthenticator(db, secrets, clock)
@@ -174,6 +186,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
           }),
         )
         await merchant.register(saleRoutes({ ...pix, findPayer: (endToEnd) => findPayer(db, rail.name, endToEnd) }))
+        await merchant.register(recipientRoutes({ db }))
         await merchant.register(ledgerRoutes({ db, accountTime }))
         await merchant.register(accountRoutes({ ...command, authenticator }))
         await merchant.register(notificationRoutes({ ...command, isKnown, poke: deliveries.poke }))
@@ -205,6 +218,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     db,
     door,
     deliveries,
+    settlements,
     secrets,
     metrics,
     sweeps: {
@@ -218,7 +232,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       // A connection that was busy when the stop began is let go as soon as its answer is out.
       const letGo = setInterval(() => app.server.closeIdleConnections(), 20)
       const served = app.close().finally(() => clearInterval(letGo))
-      await Promise.all([served, deliveries.stop()])
+      await Promise.all([served, settlements.stop().then(() => deliveries.stop())])
       await Promise.all([creations.drained(), door.batcher.drained()])
       await db.close()
     },

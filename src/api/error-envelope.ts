@@ -15,6 +15,7 @@ export const errorEnvelopes: Readonly<Record<string, Row>> = {
   'sale.notPending':          [400, 999, 'transaction not PENDING',   'invalid transaction situation'],
   'sale.notCancelled':        [400, 999, 'transaction not CANCELLED', 'invalid transaction situation'],
   'sale.mustBePaid':          [400,  -1, 'sale must be PAID',         "the transaction status must be 'PAID'"],
+  'split.notEnabled':         [403,  -1, 'validation failure',        'split.notEnabled'],
   'split.recipientNotFound':  [404,  -1, 'validation failure',        'split.recipientNotFound'],
   'account.notFound':         [404, 998, 'account not found',         'non-existent account'],
   'account.emailTaken':       [400,  -1, 'field validation failure',  'is used by another account'],

@@ -92,6 +92,7 @@ export const openApiOptions = (publicUrl: string): SwaggerOptions => ({
     tags: [
       { name: 'Checkout', description: 'Make charges.' },
       { name: 'Transactions', description: 'Look at them, cancel them.' },
+      { name: 'Split', description: 'With whom a charge may be shared.' },
       { name: 'Money', description: 'Balance and statement.' },
       { name: 'Account', description: 'Methods, notifications, credentials.' },
       { name: 'Notifications', description: 'What you were told, every attempt of it, and sending it again.' },

@@ -29,7 +29,7 @@ import { readBody, readQuery } from '../platform/http/body.ts'
 import { success } from '../platform/http/context.ts'
 import { pagedAnswer, pageField, pageSizeField } from '../platform/http/paging.ts'
 import { unwrap } from '../platform/http/refusals.ts'
-import { type NumberBlocks, reserveOne } from '../platform/number-blocks.ts'
+import { type NumberBlocks, reserveNumbers } from '../platform/number-blocks.ts'
 import type { RandomIds } from '../platform/random-ids.ts'
 import type { Secrets } from '../platform/secrets.ts'
 
@@ -100,7 +100,7 @@ export function operatorRoutes(context: OperatorContext) {
       }),
       async (request, reply) => {
         const asked = readBody(request, createFields)
-        const numbers = await reserveOne(context.numbers)
+        const numbers = await reserveNumbers(context.numbers, 1)
         const created = await db.inTransaction(async (tx) => {
           const opened = await openAccount(
             { ...context, numbers, tx, now: clock.now() },

@@ -51,7 +51,11 @@ function scaledDecimal(value: unknown, pattern: RegExp, decimals: number): numbe
 export const centsToWire = (amount: Cents): number => amount / 100
 export const shareToWire = (share: ShareUnits): number => share / 10_000
 
-/** The product passes 2^53 for large amounts, hence BigInt; half a cent goes up. */
+/** The product passes 2^53 for large amounts, hence BigInt. What is less than a cent stays with whoever shares. */
+export const shareRoundedDown = (amount: Cents, share: ShareUnits): Cents =>
+  Number((BigInt(amount) * BigInt(share)) / BigInt(SHARE_WHOLE)) as Cents
+
+/** Half a cent goes up. */
 export function shareRoundedHalfUp(amount: Cents, share: ShareUnits): Cents {
   const whole = BigInt(SHARE_WHOLE)
   return Number((BigInt(amount) * BigInt(share) * 2n + whole) / (2n * whole)) as Cents

@@ -55,8 +55,11 @@ export function createNumberBlocks(db: Database): NumberBlocks {
   }
 }
 
-/** One number, taken before a transaction begins: a transaction that waits for a second connection can starve the pool. */
-export async function reserveOne(numbers: NumberBlocks): Promise<NumberBlocks> {
-  const number = await numbers.next()
-  return { next: async () => number, take: async (count) => [number].slice(0, count) }
+/**
+ * Some numbers, taken before a transaction begins: a transaction that waits for a second connection can starve the pool. One
+ * that is tried again gets the same.
+ */
+export async function reserveNumbers(numbers: NumberBlocks, count: number): Promise<NumberBlocks> {
+  const reserved = await numbers.take(count)
+  return { next: async () => reserved[0]!, take: async (wanted) => reserved.slice(0, wanted) }
 }

@@ -42,7 +42,10 @@ async function start(told: Extract<ToProcess, { type: 'start' }>): Promise<void>
     AggregatorRegistry.setRegistries(service.metrics.registry)
     new AggregatorRegistry()
     if (config.role !== 'worker') await service.app.listen({ host: config.host, port: config.port, backlog: 4_096 })
-    if (config.role !== 'api') service.deliveries.start()
+    if (config.role !== 'api') {
+      service.deliveries.start()
+      service.settlements.start()
+    }
     running = { service, worker: told.worker ? startWorker(service.sweeps, log.logger) : undefined }
     tell({ type: 'ready' })
   } catch (error) {

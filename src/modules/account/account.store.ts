@@ -20,6 +20,7 @@ type TermsRow = {
   city: string
   clock_offset_ms: number
   split_enabled: boolean
+  split_recipients_max: number
   unique_reference_code: boolean
   boleto_enabled: boolean
   boleto_fee_cents: number | null
@@ -27,7 +28,7 @@ type TermsRow = {
   pix_fee_fixed_cents: number
 } & NotificationSettingsRow
 
-const termsColumns = `id, uuid, status, name, city, clock_offset_ms, split_enabled, unique_reference_code,
+const termsColumns = `id, uuid, status, name, city, clock_offset_ms, split_enabled, split_recipients_max, unique_reference_code,
   boleto_enabled, boleto_fee_cents, pix_fee_share, pix_fee_fixed_cents, ${notificationSettingsColumns}`
 
 const termsFromRow = (row: TermsRow): AccountTerms => ({
@@ -38,6 +39,7 @@ const termsFromRow = (row: TermsRow): AccountTerms => ({
   city: row.city,
   clockOffsetMs: row.clock_offset_ms,
   splitEnabled: row.split_enabled,
+  splitRecipientsMax: row.split_recipients_max,
   uniqueReferenceCode: row.unique_reference_code,
   boletoEnabled: row.boleto_enabled,
   boletoFee: row.boleto_fee_cents as Cents | null,

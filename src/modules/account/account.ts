@@ -20,6 +20,7 @@ export type AccountTerms = {
   readonly city: string
   readonly clockOffsetMs: number
   readonly splitEnabled: boolean
+  readonly splitRecipientsMax: number
   readonly uniqueReferenceCode: boolean
   readonly boletoEnabled: boolean
   readonly boletoFee: Cents | null

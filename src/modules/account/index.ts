@@ -20,7 +20,16 @@ export { type Authenticator, type Caller, createAuthenticator } from './authenti
 export { createDeliveryCredentials, type DeliveryCredentials, type DeliverySecrets } from './delivery-credentials.ts'
 export type { NotificationSettings } from './notification-settings.ts'
 export { hashPassword, openAccount } from './open-account.ts'
-export { linkRecipient, type Recipient, setRecipientActive } from './recipients.ts'
+export {
+  findLinkedRecipients,
+  findRecipient,
+  type LinkedRecipient,
+  linkRecipient,
+  listRecipients,
+  type Recipient,
+  setRecipientActive,
+} from './recipients.ts'
+export { recipientSchema, recipientWire } from './recipients.wire.ts'
 export { OVERLAP_HOURS_MAX, rotateToken } from './rotate-credentials.ts'
 export {
   type AccountProfile,

@@ -1,8 +1,9 @@
 import type { Instant } from '../../kernel/calendar.ts'
 import type { AccountId, AccountUuid } from '../../kernel/ids.ts'
 import { ok, type Result, refuse } from '../../kernel/result.ts'
-import { statement, type Transaction } from '../../platform/database/database.ts'
+import { type Queryable, statement, type Transaction } from '../../platform/database/database.ts'
 import { sqlTime } from '../../platform/database/sql-values.ts'
+import type { AccountStatus } from './account.ts'
 import { findAccountIdByUuid } from './settings.ts'
 
 const linkSql = statement(
@@ -46,5 +47,79 @@ export async function setRecipientActive(
 ): Promise<Result<Recipient, SetRecipientRefusal>> {
   const recipientId = await findAccountIdByUuid(tx, recipientUuid)
   const [row] = recipientId === undefined ? [] : await tx.query(setActiveSql, [accountId, recipientId, active])
+  return row ? ok({ ...row, uuid: row.uuid as AccountUuid }) : refuse({ code: 'split.recipientNotFound' })
+}
+
+/** A recipient as a checkout needs it. */
+export type LinkedRecipient = {
+  readonly parentId: AccountId
+  readonly id: AccountId
+  readonly uuid: AccountUuid
+  /** Linked, switched on, and an account that is open. */
+  readonly active: boolean
+  readonly clockOffsetMs: number
+}
+
+const findLinkedSql = statement<{
+  account_id: number
+  recipient_account_id: number
+  uuid: string
+  active: boolean
+  status: AccountStatus
+  clock_offset_ms: number
+}>(
+  'recipient_find_linked',
+  `select r.account_id, r.recipient_account_id, a.uuid, r.active, a.status, a.clock_offset_ms
+   from unnest($1::bigint[], $2::uuid[]) k(account_id, uuid)
+     join account a on a.uuid = k.uuid join recipient r on r.account_id = k.account_id and r.recipient_account_id = a.id`,
+)
+
+export async function findLinkedRecipients(
+  db: Queryable,
+  keys: readonly { readonly parentId: AccountId; readonly uuid: AccountUuid }[],
+): Promise<LinkedRecipient[]> {
+  const rows = await db.query(findLinkedSql, [keys.map((key) => key.parentId), keys.map((key) => key.uuid)])
+  return rows.map((row) => ({
+    parentId: row.account_id as AccountId,
+    id: row.recipient_account_id as AccountId,
+    uuid: row.uuid as AccountUuid,
+    active: row.active && row.status === 'ACTIVE',
+    clockOffsetMs: row.clock_offset_ms,
+  }))
+}
+
+const activeLinks = `recipient r join account a on a.id = r.recipient_account_id
+   where r.account_id = $1 and r.active and a.status = 'ACTIVE'`
+
+const countSql = statement<{ total: number }>('recipient_count', `select count(*) as total from ${activeLinks}`)
+const listSql = statement<RecipientRow>(
+  'recipient_list',
+  `select a.uuid, a.name, a.document, r.active from ${activeLinks}
+   order by r.linked_at desc, r.recipient_account_id desc offset $2 limit $3`,
+)
+const findSql = statement<RecipientRow>(
+  'recipient_find',
+  `select a.uuid, a.name, a.document, r.active from ${activeLinks} and a.uuid = $2`,
+)
+
+/** Active ones, most recently linked first. */
+export async function listRecipients(
+  db: Queryable,
+  accountId: AccountId,
+  { offset, limit }: { offset: number; limit: number },
+): Promise<{ total: number; recipients: Recipient[] }> {
+  const [[count], rows] = await Promise.all([
+    db.query(countSql, [accountId]),
+    db.query(listSql, [accountId, offset, limit]),
+  ])
+  return { total: count!.total, recipients: rows.map((row) => ({ ...row, uuid: row.uuid as AccountUuid })) }
+}
+
+export async function findRecipient(
+  db: Queryable,
+  accountId: AccountId,
+  uuid: AccountUuid,
+): Promise<Result<Recipient, SetRecipientRefusal>> {
+  const [row] = await db.query(findSql, [accountId, uuid])
   return row ? ok({ ...row, uuid: row.uuid as AccountUuid }) : refuse({ code: 'split.recipientNotFound' })
 }

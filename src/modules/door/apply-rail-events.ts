@@ -28,11 +28,13 @@ import {
   holdSalesCte,
   type PayableSaleRecord,
   type PaymentMisfit,
+  payChildrenCte,
   paymentConfirmation,
   paySalesCte,
   postingsForPaidSale,
   takeTurnsCte,
 } from '../sale/index.ts'
+import { addMessagesCte, findLegs, type Leg, parentBlock } from '../split/index.ts'
 import {
   addToInboxCte,
   contentHash,
@@ -57,6 +59,8 @@ export type DoorContext = {
   readonly ids: RandomIds
   readonly numbers: NumberBlocks
   readonly outbox: Outbox
+  /** Shares wait to be credited: told after the commit. */
+  readonly legsPaid: () => void
   /** A rail that contradicts itself wakes somebody. */
   readonly alarm: (message: string, details: Record<string, unknown>) => void
 }
@@ -72,9 +76,11 @@ type Decided = {
   /** Where the account wants to be told what. */
   readonly settings: AccountTerms['notifications']
 } & (
-  | { readonly effect: 'pay' }
+  | { readonly effect: 'pay'; readonly legs: readonly PaidLeg[] }
   | { readonly effect: 'reverse'; readonly reason: PaymentMisfit; readonly reversalId: ReversalId }
 )
+/** A leg of a sale that is being paid, and its recipient's time. */
+type PaidLeg = Leg & { readonly at: Instant }
 type Numbered = { readonly item: Decided; readonly number: NumberId | null }
 
 /**
@@ -134,6 +140,7 @@ async function readyToDecide({ db, ids }: DoorContext, events: readonly RailEven
     findPayableSales(db, keys),
     findAccountTerms(db, [OPERATOR_ACCOUNT_ID, ...keys.map((key) => key.accountId)]),
   ])
+  const legs = await readLegs(db, sales, now)
   const salesById = new Map(sales.map((sale) => [`${sale.accountId} ${sale.id}`, sale]))
   return (event: PaymentReceived, hash: Buffer): Decided => {
     const parts = event.txid === null ? undefined : partsOfTxid(event.txid)
@@ -142,6 +149,7 @@ async function readyToDecide({ db, ids }: DoorContext, events: readonly RailEven
       event,
       hash,
       sale,
+      legs: (sale && legs.get(sale.id)) ?? [],
       parts,
       accounts,
       now,
@@ -150,10 +158,26 @@ async function readyToDecide({ db, ids }: DoorContext, events: readonly RailEven
   }
 }
 
+/** The legs of the sales that are shared, with the time of each recipient; most batches have none. */
+async function readLegs(db: Queryable, sales: readonly PayableSaleRecord[], now: Instant) {
+  const legs = await findLegs(
+    db,
+    sales.filter((sale) => sale.legs > 0),
+  )
+  if (legs.size === 0) return new Map<SaleId, readonly PaidLeg[]>()
+  const recipients = await findAccountTerms(
+    db,
+    [...legs.values()].flat().map((leg) => leg.recipientId),
+  )
+  const timed = (leg: Leg): PaidLeg => ({ ...leg, at: accountNow(recipients.get(leg.recipientId)!, now) })
+  return new Map([...legs].map(([saleId, some]) => [saleId, some.map(timed)] as const))
+}
+
 type Undecided = {
   event: PaymentReceived
   hash: Buffer
   sale: PayableSaleRecord | undefined
+  legs: readonly PaidLeg[]
   parts: TxidParts | undefined
   accounts: Map<AccountId, AccountTerms>
   now: Instant
@@ -161,7 +185,7 @@ type Undecided = {
 }
 
 /** Sale answers "does not fit, because"; here that becomes a reversal. Money for nobody goes to the operator's book. */
-function decidePayment({ event, hash, sale, parts, accounts, now, newReversalId }: Undecided): Decided {
+function decidePayment({ event, hash, sale, legs, parts, accounts, now, newReversalId }: Undecided): Decided {
   const fit = fitPayment(sale, { amount: event.amount, settledAt: event.settledAt, renewals: parts?.renewals ?? 0 })
   const unknown = !fit.ok && fit.refusal === 'UNKNOWN_CHARGE'
   const accountId = unknown || sale === undefined ? OPERATOR_ACCOUNT_ID : sale.accountId
@@ -174,7 +198,7 @@ function decidePayment({ event, hash, sale, parts, accounts, now, newReversalId 
     at: accountNow(account, now),
     settings: account.notifications,
   }
-  if (fit.ok) return { ...common, effect: 'pay', postings: postingsForPaidSale(sale!) }
+  if (fit.ok) return { ...common, effect: 'pay', legs, postings: postingsForPaidSale(sale!, legs) }
   const reversalId = newReversalId(common.at)
   return { ...common, effect: 'reverse', reason: fit.refusal, reversalId, postings: postingsForReversal(event.amount) }
 }
@@ -183,7 +207,11 @@ function decidePayment({ event, hash, sale, parts, accounts, now, newReversalId 
 function newsOf({ item, number }: Numbered): News | undefined {
   const { sale, at } = item
   if (sale === undefined) return undefined
-  if (item.effect === 'pay') return paymentConfirmation(sale, at)
+  if (item.effect === 'pay') {
+    const { legs } = item
+    const block = () => parentBlock(sale.amount, legs, () => 'PENDING')
+    return paymentConfirmation(sale, at, legs.length === 0 ? undefined : block)
+  }
   const { accountId, reversalId, reason } = item
   const { amount } = item.event
   return reversalNews(
@@ -214,7 +242,11 @@ const applySql = statement<{ ord: number; turn: number | null }>(
      where (i.effect = 'pay' and exists (select 1 from paid p where p.ord = i.ord))
        or (i.effect = 'reverse' and (i.sale_id is null or exists (
          select 1 from held_sales h where h.account_id = i.account_id and h.id = i.sale_id and h.state = i.expected_state)))
-   ), counted as (${countPaidCte('paid')}
+   ), children as materialized (
+     select * from unnest($38::bigint[], $39::bigint[], $40::uuid[], $41::timestamptz[]) as c(ord, account_id, id, event_at)
+   ), paid_children as (${payChildrenCte('children', 'paid')}
+   ), messages as (${addMessagesCte('paid_children', '$22::timestamptz')}
+   ), counted as (${countPaidCte('paid', 'paid_children')}
    ), reversals as (${addReversalsCte('winners')}
    ), heard as (${addToInboxCte('winners', '$22::timestamptz')}
    ), lines as materialized (
@@ -250,6 +282,9 @@ async function write(context: DoorContext, items: readonly Decided[], now: Insta
   const reversed = <Value>(of: (item: Extract<Decided, { effect: 'reverse' }>) => Value): (Value | null)[] =>
     items.map((item) => (item.effect === 'reverse' ? of(item) : null))
   const lines = postingColumns(items.map((item) => item.postings))
+  const children = items.flatMap((item, index) =>
+    item.effect === 'pay' ? item.legs.map((leg) => ({ ord: index + 1, leg })) : [],
+  )
   try {
     const rows = await db.query(applySql, [
       column((item) => item.effect),
@@ -282,6 +317,10 @@ async function write(context: DoorContext, items: readonly Decided[], now: Insta
       lines.amount,
       sqlTime(outbox.leaseEnds(now)),
       ...outgoColumns(outgoes),
+      children.map(({ ord }) => ord),
+      children.map(({ leg }) => leg.recipientId),
+      children.map(({ leg }) => leg.transactionId),
+      children.map(({ leg }) => sqlTime(leg.at)),
     ])
     const turns = new Map(rows.map((row) => [row.ord, row.turn]))
     for (const outgo of outgoes) {
@@ -289,6 +328,7 @@ async function write(context: DoorContext, items: readonly Decided[], now: Insta
       if (turn === undefined || turn === null) outbox.dropped(outgo)
       else outbox.written(outgo, turn)
     }
+    if (children.length > 0) context.legsPaid()
     return new Set(turns.keys())
   } catch (error) {
     outbox.unknown(outgoes)

@@ -10,7 +10,7 @@ export const doorChecks: readonly AuditCheck[] = [
   },
   {
     name: 'every paid sale and every reversal was reported by the rail',
-    sql: `select s.end_to_end from sale s where s.state = 'PAID'
+    sql: `select s.end_to_end from sale s where s.state = 'PAID' and s.parent_id is null
         and not exists (select 1 from inbox i where i.account_id = s.account_id and i.outcome_id = s.id and i.rail_id = s.end_to_end)
       union all
       select r.end_to_end from reversal r

@@ -39,7 +39,9 @@ export type TransferRule = {
 /** Every way money moves inside a book. Money flows from the debited account to the credited one. */
 export const transferRules = {
   salePaid: { code: 10, from: 'clearing', to: 'available', type: 'SALE', description: 'PIX sale' },
+  splitOut: { code: 11, from: 'clearing', to: 'transit', type: null, description: "A recipient's share, on its way" },
   saleFee: { code: 12, from: 'available', to: 'fee', type: 'FEE', description: 'PIX fee' },
+  splitIn: { code: 21, from: 'transit', to: 'available', type: 'SPLIT_CREDIT', description: 'Share of a sale' },
   reversalHeld: { code: 40, from: 'clearing', to: 'reversal_due', type: null, description: 'Payment to give back' },
 } as const satisfies Record<string, TransferRule>
 

@@ -45,7 +45,9 @@ describe('posting rules', () => {
     expect(printRules()).toBe(
       [
         '10 salePaid: clearing → available (SALE)',
+        '11 splitOut: clearing → transit (no statement line)',
         '12 saleFee: available → fee (FEE)',
+        '21 splitIn: transit → available (SPLIT_CREDIT)',
         '40 reversalHeld: clearing → reversal_due (no statement line)',
       ].join('\n'),
     )
@@ -64,8 +66,25 @@ describe('posting rules', () => {
   })
 
   test('a paid sale: the whole amount to the merchant, then its fee', () => {
-    expect(printPostings(postingsForPaidSale({ amount: cents(10_000), fee: cents(99) }))).toBe(
-      ['10.0 clearing → available 10000', '12.0 available → fee 99'].join('\n'),
+    expect(
+      printPostings(postingsForPaidSale({ amount: cents(10_000), fee: cents(99), splitTotal: cents(0) }, [])),
+    ).toBe(['10.0 clearing → available 10000', '12.0 available → fee 99'].join('\n'))
+  })
+
+  test('a shared sale: what its legs leave to the merchant, each leg on its way, then the fee', () => {
+    const legs = [
+      { leg: 0, amount: cents(3_333) },
+      { leg: 1, amount: cents(1_250) },
+    ]
+    expect(
+      printPostings(postingsForPaidSale({ amount: cents(10_000), fee: cents(99), splitTotal: cents(4_583) }, legs)),
+    ).toBe(
+      [
+        '10.0 clearing → available 5417',
+        '11.0 clearing → transit 3333',
+        '11.1 clearing → transit 1250',
+        '12.0 available → fee 99',
+      ].join('\n'),
     )
   })
 
@@ -78,18 +97,22 @@ describe('the columns of a batch', () => {
   test('name the item (counted from 1), the accounts by number, and leave out lines of nothing', () => {
     expect(
       postingColumns([
-        postingsForPaidSale({ amount: cents(500), fee: cents(5) }),
-        postingsForPaidSale({ amount: cents(700), fee: cents(0) }),
+        postingsForPaidSale({ amount: cents(500), fee: cents(5), splitTotal: cents(0) }, []),
+        postingsForPaidSale({ amount: cents(700), fee: cents(0), splitTotal: cents(0) }, []),
         [],
         postingsForReversal(cents(900)),
+        postingsForPaidSale({ amount: cents(300), fee: cents(0), splitTotal: cents(300) }, [
+          { leg: 0, amount: cents(200) },
+          { leg: 1, amount: cents(100) },
+        ]),
       ]),
     ).toEqual({
-      ord: [1, 1, 2, 4],
-      code: [10, 12, 10, 40],
-      leg: [0, 0, 0, 0],
-      debit: [1, 2, 1, 1],
-      credit: [2, 5, 2, 7],
-      amount: [500, 5, 700, 900],
+      ord: [1, 1, 2, 4, 5, 5],
+      code: [10, 12, 10, 40, 11, 11],
+      leg: [0, 0, 0, 0, 0, 1],
+      debit: [1, 2, 1, 1, 1, 1],
+      credit: [2, 5, 2, 7, 8, 8],
+      amount: [500, 5, 700, 900, 200, 100],
     })
   })
 

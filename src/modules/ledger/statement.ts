@@ -90,20 +90,20 @@ const rangeValues = (accountId: AccountId, { oldestHour, newestHour }: PageWindo
 
 const sourcesSql = statement<{ source_id: string }>(
   'transfer_sources',
-  linesOfHours('source_id, book_seq', 'code = $6'),
+  linesOfHours('source_id, book_seq', 'code = any($6::smallint[])'),
 )
 
-/** What was posted under a code in a window of hours, newest first: the order in which things were processed. */
+/** What was posted under some codes in a window of hours, newest first: the order in which things were processed. */
 export async function findPostedSources(
   db: Queryable,
   {
     accountId,
-    code,
+    codes,
     window,
     skip,
     limit,
-  }: { accountId: AccountId; code: number; window: PageWindow; skip: number; limit: number },
+  }: { accountId: AccountId; codes: readonly number[]; window: PageWindow; skip: number; limit: number },
 ): Promise<string[]> {
-  const rows = await db.query(sourcesSql, [...rangeValues(accountId, window), skip, limit, code])
+  const rows = await db.query(sourcesSql, [...rangeValues(accountId, window), skip, limit, codes])
   return rows.map((row) => row.source_id)
 }

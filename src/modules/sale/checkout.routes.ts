@@ -9,8 +9,9 @@ import { jsonBody } from '../../platform/http/body.ts'
 import { type CommandContext, keepRefusal, replay, requestKeyOf, runCommand } from '../../platform/http/idempotently.ts'
 import { RequestInvalid, RequestUnusable, unwrap } from '../../platform/http/refusals.ts'
 import { findKey, type RequestKey } from '../../platform/idempotency/idempotency.store.ts'
-import { type NumberBlocks, reserveOne } from '../../platform/number-blocks.ts'
+import { type NumberBlocks, reserveNumbers } from '../../platform/number-blocks.ts'
 import type { OpenedCharge, Rail } from '../../rail/rail.ts'
+import { parentBlock } from '../split/index.ts'
 import type { CheckoutParser } from './checkout.ts'
 import { type CreateSale, type CreateSaleOutcome, chargeOf, type createSales } from './create-sales.ts'
 import type { QrImages } from './qr-images.ts'
@@ -42,10 +43,11 @@ const wantsImage = (request: FastifyRequest): boolean =>
 const renewFields = {
   maxAge: integer({ ...MAX_AGE_MINUTES, code: 'maxAge.limit', description: 'Minutes; 1440 by default.' }),
 }
-const renewSaleFields = { 'sale.notFound': 'saleToken', 'sale.notCancelled': 'transactionToken' } satisfies Record<
-  RenewSaleRefusal['code'],
-  string
->
+const renewSaleFields = {
+  'sale.notFound': 'saleToken',
+  'sale.notCancelled': 'transactionToken',
+  'sale.legsRefused': 'split',
+} satisfies Record<RenewSaleRefusal['code'], string>
 
 export function checkoutRoutes(context: CheckoutRoutesContext) {
   const imageOf = (request: FastifyRequest, reply: FastifyReply, sale: Sale, charge: OpenedCharge): QrImage => {
@@ -74,8 +76,11 @@ export function checkoutRoutes(context: CheckoutRoutesContext) {
           accountId: request.accountId,
           request: parsed.value,
           requestKey,
-          render: (sale, charge) =>
-            reply.serializeInput(checkoutAnswer(sale, charge, imageOf(request, reply, sale, charge)), '200') as string,
+          render: (sale, charge, legs) => {
+            const split = legs.length === 0 ? undefined : parentBlock(sale.amount, legs, () => 'PENDING')
+            const image = imageOf(request, reply, sale, charge)
+            return reply.serializeInput(checkoutAnswer(sale, charge, image, split), '200') as string
+          },
         }
         const outcome = await context.creations.submit(item)
         if (outcome.outcome === 'created') return reply.type('application/json; charset=utf-8').send(outcome.answer)
@@ -109,9 +114,12 @@ export function checkoutRoutes(context: CheckoutRoutesContext) {
               maxAgeMinutes: read.value.maxAge ?? MAX_AGE_MINUTES.default,
             },
           )
-          const { sale, account } = unwrap(renewed, renewSaleFields)
+          if (!renewed.ok && renewed.refusal.code === 'sale.legsRefused')
+            throw new RequestInvalid(renewed.refusal.faults, { checkout: true })
+          const { sale, account, legs } = unwrap(renewed, renewSaleFields)
+          const split = legs.length === 0 ? undefined : parentBlock(sale.amount, legs, () => 'PENDING')
           const [charge] = await context.rail.openCharges([chargeOf(sale, account)])
-          return { http: 200, body: checkoutAnswer(sale, charge!, imageOf(request, reply, sale, charge!)) }
+          return { http: 200, body: checkoutAnswer(sale, charge!, imageOf(request, reply, sale, charge!), split) }
         })
       },
     )
@@ -137,7 +145,8 @@ async function createAfterOther(
   reply: FastifyReply,
   { draft: _decidedBefore, ...item }: CreateSale,
 ) {
-  const numbers = await reserveOne(context.numbers)
+  const shares = item.request.split?.split
+  const numbers = await reserveNumbers(context.numbers, 1 + (Array.isArray(shares) ? shares.length : 0))
   try {
     return await runCommand(context, request, reply, async (tx) => {
       const [outcome] = await context.createIn({ db: tx, numbers }, [{ ...item, requestKey: null }])

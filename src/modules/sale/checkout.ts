@@ -22,7 +22,8 @@ import {
   url,
 } from '../../kernel/reader.ts'
 import { ok, type Result, refuse } from '../../kernel/result.ts'
-import { type AccountTerms, paymentMethods } from '../account/index.ts'
+import { paymentMethods } from '../account/index.ts'
+import { type SplitRequest, splitRequestSchema } from '../split/index.ts'
 import { MAX_AGE_MINUTES, type Shopper } from './sale.ts'
 
 /** A checkout whose fields are all right; what depends on the account is decided in the batch. */
@@ -33,7 +34,8 @@ export type CheckoutRequest = {
   readonly callbackUrl: string | null
   readonly shopper: Shopper
   readonly extra: string | null
-  readonly splits: boolean
+  /** Null when nothing is shared. Its rules need the account, so they are decided in the batch. */
+  readonly split: SplitRequest | null
 }
 
 const discontinuedBanks = ['BB', 'BRADESCO', 'CAIXA', 'ITAU', 'SANTANDER', 'ORIGINAL', 'INTER', 'BS2']
@@ -120,7 +122,7 @@ const checkoutFields = (verifyDigits: boolean, splits: boolean) => ({
   taxData: jsonText({ maxBytes: 8_192, objectOnly: true, code: 'taxData.invalid' }),
   sellersTransactions: jsonText({ maxBytes: 32_768, code: 'sellersTransactions.invalid' }),
   recurrence: jsonText({ maxBytes: 32_768, code: 'recurrence.invalid' }),
-  split: anything(Type.Array(Type.Object({}, { additionalProperties: true }), { description: 'Not available yet.' })),
+  split: anything(splitRequestSchema),
 })
 
 const checkoutExample = {
@@ -145,19 +147,33 @@ export function createCheckoutParser(verifyDigits: boolean): CheckoutParser {
     parse(body) {
       const splits = isObject(body) && body['split'] != null
       const read = readFields(splits ? withSplit : alone, body)
-      return read.ok ? ok(requestFrom(read.value, splits)) : refuse(read.refusal)
+      if (!read.ok) return refuse(read.refusal)
+      return ok(requestFrom(read.value, splits ? splitFrom(read.value, body) : null))
     },
   }
 }
 
-const requestFrom = (value: Read<ReturnType<typeof checkoutFields>>, splits: boolean): CheckoutRequest => ({
+type ReadCheckout = Read<ReturnType<typeof checkoutFields>>
+
+const schedulingFields = ['scheduledDate', 'schedule', 'scheduling']
+
+const splitFrom = (value: ReadCheckout, body: Record<string, unknown>): SplitRequest => ({
+  split: body['split'],
+  paymentMethod: String(value.paymentMethod),
+  recurrence: value.recurrence !== undefined,
+  scheduled: schedulingFields.some((name) => body[name] != null),
+  sellersTransactions: value.sellersTransactions !== undefined,
+  taxData: value.taxData !== undefined,
+})
+
+const requestFrom = (value: ReadCheckout, split: SplitRequest | null): CheckoutRequest => ({
   amount: value.amount,
   referenceCode: value.referenceCode,
   maxAgeMinutes: value.maxAge ?? MAX_AGE_MINUTES.default,
   callbackUrl: value.callbackURL ?? null,
   shopper: shopperFrom(value.shopper),
   extra: extraText(value),
-  splits,
+  split,
 })
 
 function methodFault(method: unknown, field: string, splits: boolean): Fault | undefined {
@@ -198,11 +214,6 @@ function extraText(value: Extra): string | null {
   for (const name of ['taxData', 'sellersTransactions', 'recurrence'] as const)
     if (value[name] !== undefined) parts.push(`"${name}":${value[name]}`)
   return parts.length === 0 ? null : `{${parts.join(',')}}`
-}
-
-/** Rules that need the account. Split is not built yet: it is refused, never ignored. */
-export function checkoutFaults(request: CheckoutRequest, _account: AccountTerms): readonly Fault[] {
-  return request.splits ? [fault('split', 'split.notEnabled')] : []
 }
 
 export const duplicatedReference: Fault = fault('referenceCode', 'was used before', 'referenceCode.duplicated')

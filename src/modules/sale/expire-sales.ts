@@ -1,23 +1,18 @@
-import { HOUR_MS, type Instant, MINUTE_MS, plusMs } from '../../kernel/calendar.ts'
+import { type Instant, MINUTE_MS, plusMs } from '../../kernel/calendar.ts'
 import type { AccountId, SaleId } from '../../kernel/ids.ts'
 import { type Queryable, statement, type Transaction } from '../../platform/database/database.ts'
 import { sqlTime } from '../../platform/database/sql-values.ts'
+import { countMovedCte, familyCtes } from './sale.store.ts'
 
-// The expiry is looked at again under the lock: a sale that was renewed meanwhile lives on.
-const cancelCtes = (now: string) => `
-  cancelled as (
-    update sale s set state = 'CANCELLED' from due d
-    where s.account_id = d.account_id and s.id = d.id and s.state = 'PENDING' and s.expires_at < ${now}
-    returning s.account_id, s.created_at
-  ), counted as (
-    update sale_hour h set pending = h.pending - c.n, cancelled = h.cancelled + c.n
-    from (
-      select account_id, floor(extract(epoch from created_at) / ${HOUR_MS / 1000})::integer as hour, count(*) as n
-      from cancelled group by 1, 2
-    ) c
-    where h.account_id = c.account_id and h.hour = c.hour
-    returning h.account_id
+// The expiry was looked at again under the lock on `due`: a sale that was renewed meanwhile lives on. What it shares goes with it.
+const cancelCtes = `
+  ${familyCtes('due')}, cancelled as (
+    update sale s set state = 'CANCELLED' from family f
+    where (select count(*) from locked_hours) > 0 and s.account_id = f.account_id and s.id = f.id and s.state = 'PENDING'
+    returning s.account_id, s.created_at, s.parent_id
+  ), counted as (${countMovedCte('cancelled', 'PENDING', 'CANCELLED')}
   )`
+const cancelledCount = '(select count(*) from cancelled where parent_id is null)'
 
 /** How many expiries one statement looks at, whatever became of their sales. */
 const SLICE = 20_000
@@ -36,26 +31,20 @@ const sweepSql = statement<SweepRow>(
   'sale_expire_sweep',
   `with slice as materialized (
      select expires_at as slice_end from sale
-     where expires_at > $1 and expires_at < $2 order by expires_at offset ${SLICE} limit 1
+     where expires_at > $1 and expires_at < $2 and parent_id is null order by expires_at offset ${SLICE} limit 1
    ), candidates as materialized (
      select account_id, id, expires_at from sale
      where expires_at > $1 and expires_at < $2 and expires_at <= coalesce((select slice_end from slice), $2) and state = 'PENDING'
+       and parent_id is null
      order by expires_at limit $3
    ), due as materialized (
-     select s.account_id, s.id from sale s join candidates c using (account_id, id)
+     select s.account_id, s.id, s.legs from sale s join candidates c using (account_id, id)
      where s.state = 'PENDING' and s.expires_at < $2 order by s.account_id, s.id for no key update of s skip locked
-   ), locked_hours as materialized (
-     select h.account_id from sale_hour h
-     where (h.account_id, h.hour) in (
-       select d.account_id, floor(extract(epoch from s.created_at) / ${HOUR_MS / 1000})::integer
-       from due d join sale s using (account_id, id))
-     order by h.account_id, h.hour for no key update
-   ), ${cancelCtes('$2')}
-   select (select slice_end from slice) as slice_end, (select count(*) from candidates) as found, (select count(*) from cancelled) as cancelled,
+   ), ${cancelCtes}
+   select (select slice_end from slice) as slice_end, (select count(*) from candidates) as found, ${cancelledCount} as cancelled,
      (select max(expires_at) from candidates) as last_expiry,
      (select min(c.expires_at) from candidates c
-       where not exists (select 1 from due d where d.account_id = c.account_id and d.id = c.id)) as first_missed
-   from (select count(*) from locked_hours) locked`,
+       where not exists (select 1 from due d where d.account_id = c.account_id and d.id = c.id)) as first_missed`,
 )
 
 const watermarkSql = statement<{ swept_to: Instant }>(
@@ -115,7 +104,7 @@ const dueOfAccountSql = statement<{ id: string; expires_at: Instant }>(
   `select s.id, s.expires_at from sale_hour h
    cross join lateral (
      select id, expires_at from sale
-     where account_id = $1 and state = 'PENDING' and expires_at < $2
+     where account_id = $1 and state = 'PENDING' and expires_at < $2 and parent_id is null
        and created_at >= to_timestamp(h.hour::bigint * 3600) and created_at < to_timestamp((h.hour::bigint + 1) * 3600)
        and id >= (lpad(to_hex(h.hour::bigint * 3600000), 12, '0') || rpad('', 20, '0'))::uuid
        and id < (lpad(to_hex((h.hour::bigint + 1) * 3600000), 12, '0') || rpad('', 20, '0'))::uuid
@@ -140,10 +129,10 @@ export async function findNextExpiries(
 const expireOneSql = statement<{ n: number }>(
   'sale_expire_one',
   `with due as materialized (
-     select account_id, id from sale
-     where account_id = $1 and id = $2 and state = 'PENDING' and expires_at < $3 for no key update
-   ), ${cancelCtes('$3')}
-   select count(*) as n from cancelled`,
+     select account_id, id, legs from sale
+     where account_id = $1 and id = $2 and state = 'PENDING' and expires_at < $3 and parent_id is null for no key update
+   ), ${cancelCtes}
+   select ${cancelledCount} as n`,
 )
 
 /** False when the sale is not due by that instant of its account's clock after all. */

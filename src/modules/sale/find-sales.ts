@@ -85,14 +85,14 @@ const byIdsSql = statement<SaleRow>(
    from unnest($2::uuid[]) as i(id) join sale s on s.account_id = $1 and s.id = i.id`,
 )
 
-/** Only paid sales have been processed; the ledger knows in which order. */
+/** Paid sales and credited shares have been processed; the ledger knows in which order. */
 async function findProcessed(db: Database, query: SaleQuery): Promise<SalePage> {
   if (query.state !== undefined && query.state !== 'PAID') return { total: 0, sales: [] }
   const { accountId, limit } = query
   const window = await findPageWindow(db, windows.PROCESSED, accountId, query)
   if (isEmpty(window)) return { total: window.total, sales: [] }
-  const { code } = transferRules.salePaid
-  const ids = await findPostedSources(db, { accountId, code, window, skip: query.offset - window.before, limit })
+  const codes = [transferRules.salePaid.code, transferRules.splitIn.code]
+  const ids = await findPostedSources(db, { accountId, codes, window, skip: query.offset - window.before, limit })
   const rows = await db.query(byIdsSql, [accountId, ids])
   const byId = new Map(rows.map((row) => [row.id, saleFromRow(row)]))
   return { total: window.total, sales: ids.map((id) => byId.get(id)!) }
@@ -128,7 +128,10 @@ function conditions(query: SaleQuery): RawBuilder<unknown>[] {
   if (query.amount !== undefined) parts.push(sql`amount_cents = ${query.amount}`)
   if (query.referenceCode !== undefined) parts.push(sql`reference_code = ${query.referenceCode}`)
   if (query.state !== undefined) parts.push(sql`state = ${query.state}`)
-  if (query.by === 'PROCESSED') parts.push(sql`paid_at >= ${sqlTime(from)} and paid_at < ${sqlTime(to)}`)
+  if (query.by === 'PROCESSED')
+    parts.push(
+      sql`paid_at >= ${sqlTime(from)} and paid_at < ${sqlTime(to)} and (settlement is null or settlement = 'SETTLED')`,
+    )
   else parts.push(sql`id >= ${firstUuidAt(from)} and id < ${firstUuidAt(to)}`)
   return parts
 }

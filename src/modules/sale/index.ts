@@ -3,7 +3,7 @@ export { checkoutRoutes } from './checkout.routes.ts'
 export { createCheckoutParser } from './checkout.ts'
 export { type CreateSale, type CreateSaleOutcome, createSales } from './create-sales.ts'
 export { expireLateSales, expireSale, expireSales, findNextExpiries } from './expire-sales.ts'
-export { countPaidCte, holdSalesCte, paySalesCte, takeTurnsCte } from './pay-sales.ts'
+export { countPaidCte, holdSalesCte, payChildrenCte, paySalesCte, takeTurnsCte } from './pay-sales.ts'
 export { paymentConfirmation } from './payment-confirmation.ts'
 export { createQrImages } from './qr-images.ts'
 export { qrImageRoutes, saleRoutes } from './sale.routes.ts'
@@ -15,3 +15,4 @@ export {
   postingsForPaidSale,
   type Sale,
 } from './sale.ts'
+export { createSettler, type Settler } from './settle-legs.ts'

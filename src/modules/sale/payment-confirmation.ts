@@ -1,12 +1,13 @@
 import { type Instant, wireTimestamp } from '../../kernel/calendar.ts'
 import { centsToWire } from '../../kernel/cents.ts'
 import type { News } from '../notification/index.ts'
+import type { SplitBlock } from '../split/index.ts'
 import type { Sale } from './sale.ts'
 
 type Confirmed = Pick<Sale, 'accountId' | 'id' | 'referenceCode' | 'amount' | 'callbackUrl' | 'shopper'>
 
-/** Told when a sale becomes PAID: exactly these fields, texts where nothing is known. */
-export const paymentConfirmation = (sale: Confirmed, paidAt: Instant): News => ({
+/** Told when a sale becomes PAID: exactly these fields, texts where nothing is known. A shared sale shows its block as it stands. */
+export const paymentConfirmation = (sale: Confirmed, paidAt: Instant, split?: () => SplitBlock): News => ({
   accountId: sale.accountId,
   event: 'PAYMENT_CONFIRMATION',
   resourceId: sale.id,
@@ -21,6 +22,7 @@ export const paymentConfirmation = (sale: Confirmed, paidAt: Instant): News => (
     shopper: shopperOf(sale),
     date: wireTimestamp(paidAt),
     newStatus: 'PAID',
+    ...(split && { split: split() }),
   }),
 })
 

@@ -1,31 +1,47 @@
 import { assert } from '../../kernel/assert.ts'
-import { hourOf, type Instant } from '../../kernel/calendar.ts'
+import type { Instant } from '../../kernel/calendar.ts'
 import type { AccountId, SaleId } from '../../kernel/ids.ts'
 import { findMove } from '../../kernel/moves.ts'
+import type { Fault } from '../../kernel/reader.ts'
 import { ok, type Result, refuse } from '../../kernel/result.ts'
 import { RENEWALS_MAX } from '../../kernel/txid.ts'
 import type { Transaction } from '../../platform/database/database.ts'
-import { type AccountTerms, accountNow, findAccountTerms } from '../account/index.ts'
+import { type AccountTerms, accountNow, findAccountTerms, findLinkedRecipients } from '../account/index.ts'
+import { findLegs, type Leg, renewalFaults } from '../split/index.ts'
 import { lockSale, moveSale } from './sale.store.ts'
 import { expiryOf, type Sale, saleMoves } from './sale.ts'
 
-export type RenewSaleRefusal = { code: 'sale.notFound' } | { code: 'sale.notCancelled' }
+export type RenewSaleRefusal =
+  | { code: 'sale.notFound' }
+  | { code: 'sale.notCancelled' }
+  | { code: 'sale.legsRefused'; faults: readonly Fault[] }
 export type RenewSale = { accountId: AccountId; saleId: SaleId | undefined; maxAgeMinutes: number }
 
 /** Same uuid, amount and fee; a new txid, hence a new QR code. Every older txid pays the sale too. */
 export async function renewSale(
   { tx, now }: { tx: Transaction; now: Instant },
   { accountId, saleId, maxAgeMinutes }: RenewSale,
-): Promise<Result<{ sale: Sale; account: AccountTerms }, RenewSaleRefusal>> {
+): Promise<Result<{ sale: Sale; account: AccountTerms; legs: readonly Leg[] }, RenewSaleRefusal>> {
   const sale = saleId && (await lockSale(tx, accountId, saleId))
   if (!sale) return refuse({ code: 'sale.notFound' })
   const move = findMove(saleMoves, sale.state, 'renew')
   if (!move) return refuse({ code: 'sale.notCancelled' })
   const account = (await findAccountTerms(tx, [accountId])).get(accountId)!
+  const legs = sale.legs === 0 ? [] : ((await findLegs(tx, [sale])).get(sale.id) ?? [])
+  const faults = await legFaults(tx, legs)
+  if (faults.length > 0) return refuse({ code: 'sale.legsRefused', faults })
   assert(sale.renewals < RENEWALS_MAX, 'a sale was renewed more often than its txid can count')
 
   const renewal = { renewals: sale.renewals + 1, expiresAt: expiryOf(accountNow(account, now), maxAgeMinutes) }
-  const moved = await moveSale(tx, sale, move, hourOf(sale.createdAt), renewal)
+  const moved = await moveSale(tx, sale, move, renewal)
   assert(moved, 'a locked sale changed under us')
-  return ok({ sale: { ...sale, ...renewal, state: move[2] }, account })
+  return ok({ sale: { ...sale, ...renewal, state: move[2] }, account, legs })
+}
+
+/** Amounts stay as they were agreed; the recipients are looked at again. */
+async function legFaults(tx: Transaction, legs: readonly Leg[]): Promise<readonly Fault[]> {
+  if (legs.length === 0) return []
+  const keys = legs.map((leg) => ({ parentId: leg.accountId, uuid: leg.recipientUuid }))
+  const linked = new Map((await findLinkedRecipients(tx, keys)).map((recipient) => [recipient.uuid, recipient]))
+  return renewalFaults(legs, (uuid) => linked.get(uuid))
 }

@@ -24,6 +24,7 @@ import {
   transactionListSchema,
   transactionWire,
 } from './sale.wire.ts'
+import { findSplitBlocks } from './split-blocks.ts'
 import { type VoidSaleRefusal, voidSale } from './void-sale.ts'
 
 export type SaleRoutesContext = CommandContext & {
@@ -67,6 +68,11 @@ export function saleRoutes(context: SaleRoutesContext) {
     const sale = id && (await findSale(db, accountId, id))
     return sale ? ok(sale) : refuse({ code: 'sale.notFound' })
   }
+  /** A recipient-side transaction has no charge of its own at the rail. */
+  const findCharge = async (accountId: AccountId, uuid: string): Promise<Result<Sale, SaleNotFound>> => {
+    const found = await find(accountId, uuid)
+    return found.ok && found.value.parentId !== null ? refuse({ code: 'sale.notFound' }) : found
+  }
   const brCodeOf = async (sale: Sale) => {
     const account = (await findAccountTerms(db, [sale.accountId])).get(sale.accountId)!
     const [charge] = await context.rail.openCharges([chargeOf(sale, account)])
@@ -86,7 +92,8 @@ export function saleRoutes(context: SaleRoutesContext) {
       },
       async (request) => {
         const sale = unwrap(await find(request.accountId, request.params.uuid), saleTokenFields)
-        return { ...success, ...transactionWire(sale) }
+        const blocks = await findSplitBlocks(db, [sale])
+        return { ...success, ...transactionWire(sale, blocks.get(sale.id)) }
       },
     )
 
@@ -117,7 +124,9 @@ export function saleRoutes(context: SaleRoutesContext) {
               offset: ((query.page ?? 1) - 1) * size,
               limit: size,
             })
-        return { ...success, ...pagedAnswer(total, size, sales.map(transactionWire)) }
+        const blocks = await findSplitBlocks(db, sales)
+        const wire = (sale: Sale) => transactionWire(sale, blocks.get(sale.id))
+        return { ...success, ...pagedAnswer(total, size, sales.map(wire)) }
       },
     )
 
@@ -132,7 +141,7 @@ export function saleRoutes(context: SaleRoutesContext) {
         },
       },
       async (request) => {
-        const sale = unwrap(await find(request.accountId, request.params.transactionUUID), saleTokenFields)
+        const sale = unwrap(await findCharge(request.accountId, request.params.transactionUUID), saleTokenFields)
         const plain = await brCodeOf(sale)
         const base64 = context.images.png(plain).toString('base64')
         return { ...success, qrCode: { plain, base64, url: qrImageUrl(context.publicUrl, currentTxid(sale)) } }
@@ -203,7 +212,8 @@ export function qrImageRoutes({ db, rail, images }: Pick<SaleRoutesContext, 'db'
       async (request, reply) => {
         const parts = partsOfTxid(request.params.txid)
         const sale = parts && (await findSale(db, parts.accountId, parts.saleId))
-        if (!sale || parts.renewals > sale.renewals) throw new RequestUnusable(404, 'there is no such QR code')
+        if (!sale || sale.parentId !== null || parts.renewals > sale.renewals)
+          throw new RequestUnusable(404, 'there is no such QR code')
         const account = (await findAccountTerms(db, [sale.accountId])).get(sale.accountId)!
         const [charge] = await rail.openCharges([chargeOf({ ...sale, renewals: parts.renewals }, account)])
         return reply

@@ -1,8 +1,8 @@
-import type { Instant } from '../../kernel/calendar.ts'
+import { HOUR_MS, type Instant } from '../../kernel/calendar.ts'
 import type { Cents } from '../../kernel/cents.ts'
 import type { AccountId, EndToEndId, NumberId, SaleId } from '../../kernel/ids.ts'
 import { type Queryable, statement, type Transaction } from '../../platform/database/database.ts'
-import { sqlTime } from '../../platform/database/sql-values.ts'
+import { type Leg, legsOfSql, type Settlement } from '../split/index.ts'
 import type { Sale, SaleMove, SaleState, Shopper } from './sale.ts'
 
 export type SaleRow = {
@@ -20,6 +20,10 @@ export type SaleRow = {
   reference_code: string
   callback_url: string | null
   shopper: string
+  legs: number
+  split_cents: number
+  parent_id: string | null
+  settlement: Settlement | null
 }
 
 export const saleColumns = [
@@ -37,6 +41,10 @@ export const saleColumns = [
   'reference_code',
   'callback_url',
   'shopper',
+  'legs',
+  'split_cents',
+  'parent_id',
+  'settlement',
 ] as const
 
 export const saleFromRow = (row: SaleRow): Sale => ({
@@ -54,6 +62,10 @@ export const saleFromRow = (row: SaleRow): Sale => ({
   referenceCode: row.reference_code,
   callbackUrl: row.callback_url,
   shopper: JSON.parse(row.shopper) as Shopper,
+  legs: row.legs,
+  splitTotal: row.split_cents as Cents,
+  parentId: row.parent_id as SaleId | null,
+  settlement: row.settlement,
 })
 
 const findSql = statement<SaleRow>(
@@ -68,9 +80,10 @@ export async function findSale(db: Queryable, accountId: AccountId, id: SaleId):
 
 const lockSql = statement<SaleRow>(
   'sale_lock',
-  `select ${saleColumns.join(', ')} from sale where account_id = $1 and id = $2 for no key update`,
+  `select ${saleColumns.join(', ')} from sale where account_id = $1 and id = $2 and parent_id is null for no key update`,
 )
 
+/** A recipient-side transaction is moved with its parent only, so it is not found here. */
 export async function lockSale(tx: Transaction, accountId: AccountId, id: SaleId): Promise<Sale | undefined> {
   const [row] = await tx.query(lockSql, [accountId, id])
   return row && saleFromRow(row)
@@ -90,14 +103,16 @@ type PayableRow = Pick<
   | 'reference_code'
   | 'callback_url'
   | 'shopper'
+  | 'legs'
+  | 'split_cents'
 >
-export type PayableSaleRecord = Omit<Sale, 'paidAt' | 'endToEnd'>
+export type PayableSaleRecord = Omit<Sale, 'paidAt' | 'endToEnd' | 'parentId' | 'settlement'>
 
 const findPayableSql = statement<PayableRow>(
   'sale_find_payable',
   `select s.account_id, s.id, s.number, s.amount_cents, s.fee_cents, s.created_at, s.expires_at, s.renewals, s.state,
-     s.reference_code, s.callback_url, s.shopper
-   from unnest($1::bigint[], $2::uuid[]) as i(account_id, id) join sale s using (account_id, id)`,
+     s.reference_code, s.callback_url, s.shopper, s.legs, s.split_cents
+   from unnest($1::bigint[], $2::uuid[]) as i(account_id, id) join sale s using (account_id, id) where s.parent_id is null`,
 )
 
 /** What a batch of payments needs to know of the sales it names. */
@@ -117,6 +132,8 @@ export async function findPayableSales(db: Queryable, keys: readonly { accountId
       referenceCode: row.reference_code,
       callbackUrl: row.callback_url,
       shopper: JSON.parse(row.shopper) as Shopper,
+      legs: row.legs,
+      splitTotal: row.split_cents as Cents,
     }),
   )
 }
@@ -124,17 +141,44 @@ export async function findPayableSales(db: Queryable, keys: readonly { accountId
 /** Which counter a state is kept in. */
 const counter: Record<SaleState, string> = { PENDING: 'pending', PAID: 'paid', CANCELLED: 'cancelled' }
 
+/** The hour that a sale is counted in. */
+export const hourSql = (createdAt: string): string =>
+  `floor(extract(epoch from ${createdAt}) / ${HOUR_MS / 1000})::integer`
+
+/**
+ * Parts of a statement that moves sales: `family` is each sale with its recipient-side transactions, and the hours that
+ * count them are locked in order, whoever's they are, so that two moves never wait for each other crosswise.
+ */
+export const familyCtes = (sales: string): string => `
+  family as materialized (
+    select account_id, id from ${sales}
+    union all
+    ${legsOfSql(sales)}
+  ), locked_hours as materialized (
+    select h.account_id from sale_hour h
+    where (h.account_id, h.hour) in (select s.account_id, ${hourSql('s.created_at')} from family f join sale s using (account_id, id))
+    order by h.account_id, h.hour for no key update
+  )`
+
+export const countMovedCte = (moved: string, from: SaleState, to: SaleState): string => `
+  update sale_hour h set ${counter[from]} = h.${counter[from]} - c.n, ${counter[to]} = h.${counter[to]} + c.n
+  from (select account_id, ${hourSql('created_at')} as hour, count(*) as n from ${moved} group by 1, 2) c
+  where h.account_id = c.account_id and h.hour = c.hour
+  returning h.account_id`
+
 const moveSql = (from: SaleState, to: SaleState) =>
   statement<{ id: string }>(
     `sale_move_${from}_${to}`,
-    `with moved as (
-       update sale set state = '${to}', renewals = coalesce($3, renewals), expires_at = coalesce($4, expires_at)
-       where account_id = $1 and id = $2 and state = '${from}' returning id
-     ), counted as (
-       update sale_hour set ${counter[from]} = ${counter[from]} - 1, ${counter[to]} = ${counter[to]} + 1
-       where account_id = $1 and hour = $5 and exists (select 1 from moved) returning hour
+    `with parent as materialized (
+       select account_id, id, legs from sale where account_id = $1 and id = $2 and state = '${from}'
+     ), ${familyCtes('parent')}, moved as (
+       update sale s set state = '${to}', renewals = coalesce($3, s.renewals), expires_at = s.expires_at + $4::float8 * interval '1 ms'
+       from family f
+       where (select count(*) from locked_hours) > 0 and s.account_id = f.account_id and s.id = f.id and s.state = '${from}'
+       returning s.account_id, s.id, s.created_at
+     ), counted as (${countMovedCte('moved', from, to)}
      )
-     select id from moved`,
+     select id from moved where account_id = $1 and id = $2`,
   )
 const moveStatements = {
   'PENDING CANCELLED': moveSql('PENDING', 'CANCELLED'),
@@ -143,21 +187,28 @@ const moveStatements = {
 
 export type SaleRenewal = { readonly renewals: number; readonly expiresAt: Instant }
 
-/** One guarded update: the `where` repeats the `from` of the move, so a lost race cannot pass unseen. */
+/** The sale and its legs, in one statement; the `where` repeats the `from` of the move, so a lost race cannot pass unseen. */
 export async function moveSale(
   db: Queryable,
   sale: Sale,
   [from, , to]: SaleMove,
-  hour: number,
   renewal?: SaleRenewal,
 ): Promise<boolean> {
   const asked = moveStatements[`${from} ${to}` as keyof typeof moveStatements]
-  const rows = await db.query(asked, [
-    sale.accountId,
-    sale.id,
-    renewal?.renewals ?? null,
-    renewal ? sqlTime(renewal.expiresAt) : null,
-    hour,
+  const later = renewal ? renewal.expiresAt - sale.expiresAt : 0
+  return (await db.query(asked, [sale.accountId, sale.id, renewal?.renewals ?? null, later])).length === 1
+}
+
+const settlementsSql = statement<{ id: string; settlement: Settlement }>(
+  'sale_settlements',
+  `select s.id, s.settlement from unnest($1::bigint[], $2::uuid[]) k(account_id, id) join sale s using (account_id, id)`,
+)
+
+/** How far each leg has come, by its recipient-side transaction. */
+export async function findSettlements(db: Queryable, legs: readonly Leg[]): Promise<Map<SaleId, Settlement>> {
+  const rows = await db.query(settlementsSql, [
+    legs.map((leg) => leg.recipientId),
+    legs.map((leg) => leg.transactionId),
   ])
-  return rows.length === 1
+  return new Map(rows.map((row) => [row.id as SaleId, row.settlement]))
 }

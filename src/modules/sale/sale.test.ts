@@ -60,7 +60,7 @@ describe('a payment fits a sale of 100.00 that was renewed once and expires at 1
 })
 
 test('a paid sale posts its whole amount, then its fee', () => {
-  expect(postingsForPaidSale({ amount: 10_000 as Cents, fee: 99 as Cents })).toEqual([
+  expect(postingsForPaidSale({ amount: 10_000 as Cents, fee: 99 as Cents, splitTotal: 0 as Cents }, [])).toEqual([
     { kind: 'salePaid', leg: 0, amount: 10_000 },
     { kind: 'saleFee', leg: 0, amount: 99 },
   ])

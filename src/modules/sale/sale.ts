@@ -1,10 +1,11 @@
 import { type Instant, MINUTE_MS, plusMs } from '../../kernel/calendar.ts'
-import type { Cents } from '../../kernel/cents.ts'
+import { type Cents, cents } from '../../kernel/cents.ts'
 import type { AccountId, EndToEndId, NumberId, SaleId } from '../../kernel/ids.ts'
 import { findMove, type Move } from '../../kernel/moves.ts'
 import { ok, type Result, refuse } from '../../kernel/result.ts'
 import { type Txid, txidOf } from '../../kernel/txid.ts'
 import type { Posting } from '../ledger/index.ts'
+import type { Leg, Settlement } from '../split/index.ts'
 
 export const saleStates = ['PENDING', 'PAID', 'CANCELLED'] as const
 export type SaleState = (typeof saleStates)[number]
@@ -36,6 +37,12 @@ export type Sale = {
   readonly referenceCode: string
   readonly callbackUrl: string | null
   readonly shopper: Shopper
+  /** How many legs share it, and what they take together. */
+  readonly legs: number
+  readonly splitTotal: Cents
+  /** Set on a recipient-side transaction: the sale that it has a share of, and how far its credit has come. */
+  readonly parentId: SaleId | null
+  readonly settlement: Settlement | null
 }
 
 export type Shopper = {
@@ -73,8 +80,15 @@ export function fitPayment(sale: PayableSale | undefined, payment: IncomingPayme
   return ok(move)
 }
 
-/** The merchant gets the whole amount and then pays its fee: two lines on its statement. */
-export const postingsForPaidSale = (sale: Pick<Sale, 'amount' | 'fee'>): readonly Posting[] => [
-  { kind: 'salePaid', leg: 0, amount: sale.amount },
+/**
+ * The merchant gets what its legs leave and then pays its fee: two lines on its statement. The legs' money never passes
+ * through its balance.
+ */
+export const postingsForPaidSale = (
+  sale: Pick<Sale, 'amount' | 'fee' | 'splitTotal'>,
+  legs: readonly Pick<Leg, 'leg' | 'amount'>[],
+): readonly Posting[] => [
+  { kind: 'salePaid', leg: 0, amount: cents(sale.amount - sale.splitTotal) },
+  ...legs.map(({ leg, amount }): Posting => ({ kind: 'splitOut', leg, amount })),
   { kind: 'saleFee', leg: 0, amount: sale.fee },
 ]

@@ -4,6 +4,7 @@ import { centsToWire } from '../../kernel/cents.ts'
 import { nullable } from '../../kernel/schema.ts'
 import { success } from '../../platform/http/context.ts'
 import type { OpenedCharge } from '../../rail/rail.ts'
+import { type SplitBlock, splitBlockSchema } from '../split/index.ts'
 import type { Sale } from './sale.ts'
 
 const currency = 'BRL'
@@ -27,6 +28,7 @@ const envelope = { status: Type.Integer(), message: Type.String() }
 
 export const checkoutAnswerSchema = Type.Object({
   ...envelope,
+  split: Type.Optional(splitBlockSchema),
   response: Type.Object({
     id: Type.Integer(),
     uuid: Type.String({ format: 'uuid' }),
@@ -60,8 +62,10 @@ export const checkoutAnswer = (
   sale: Sale,
   charge: OpenedCharge,
   image: QrImage,
+  split: SplitBlock | undefined,
 ): Static<typeof checkoutAnswerSchema> => ({
   ...success,
+  ...(split && { split }),
   response: {
     id: sale.number,
     uuid: sale.id,
@@ -115,11 +119,16 @@ const transactionFields = {
   callbackURL: nullable(Type.String()),
   shopper: shopperSchema,
   refunds: refundsSchema,
+  split: Type.Optional(splitBlockSchema),
 }
 export const transactionSchema = Type.Object(transactionFields)
 export const transactionAnswerSchema = Type.Object({ ...envelope, ...transactionFields })
 
-export const transactionWire = (sale: Sale): Static<typeof transactionSchema> => ({
+/** Booked for a recipient when its share is credited. */
+const processedAt = ({ paidAt, settlement }: Sale) =>
+  paidAt === null || (settlement !== null && settlement !== 'SETTLED') ? null : wireTimestamp(paidAt)
+
+export const transactionWire = (sale: Sale, split?: SplitBlock): Static<typeof transactionSchema> => ({
   id: sale.number,
   uuid: sale.id,
   type: 'SALE',
@@ -133,16 +142,18 @@ export const transactionWire = (sale: Sale): Static<typeof transactionSchema> =>
   referenceCode: sale.referenceCode,
   creation: wireTimestamp(sale.createdAt),
   maxAge: wireTimestamp(sale.expiresAt),
-  processingDate: sale.paidAt === null ? null : wireTimestamp(sale.paidAt),
+  processingDate: processedAt(sale),
   paymentMethod: 'PIX',
   callbackURL: sale.callbackUrl,
   shopper: sale.shopper,
   refunds: {
     quantity: 0,
     requested: 0,
-    available: sale.state === 'PAID' ? centsToWire(sale.amount) : 0,
+    // Refunds are the parent's business.
+    available: sale.state === 'PAID' && sale.parentId === null ? centsToWire(sale.amount) : 0,
     transactions: [],
   },
+  ...(split && { split }),
 })
 
 export const transactionListSchema = Type.Object({

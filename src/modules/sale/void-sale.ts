@@ -1,5 +1,4 @@
 import { assert } from '../../kernel/assert.ts'
-import { hourOf } from '../../kernel/calendar.ts'
 import type { AccountId, SaleId } from '../../kernel/ids.ts'
 import { findMove } from '../../kernel/moves.ts'
 import { ok, type Result, refuse } from '../../kernel/result.ts'
@@ -18,7 +17,7 @@ export async function voidSale(
   const move = findMove(saleMoves, sale.state, 'void')
   if (!move) return refuse({ code: 'sale.notPending' })
 
-  const moved = await moveSale(tx, sale, move, hourOf(sale.createdAt))
+  const moved = await moveSale(tx, sale, move)
   assert(moved, 'a locked sale changed under us')
   return ok({ ...sale, state: move[2] })
 }

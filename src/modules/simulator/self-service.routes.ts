@@ -1,15 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import { type TSchema, Type } from 'typebox'
-import { maskDocument, normalizeDocument } from '../../kernel/documents.ts'
+import { normalizeDocument } from '../../kernel/documents.ts'
 import { type AccountUuid, uuidFromWire } from '../../kernel/ids.ts'
 import { email, flag, objectSchema, required, text } from '../../kernel/reader.ts'
 import { refuse } from '../../kernel/result.ts'
-import { nullable } from '../../kernel/schema.ts'
 import { readBody } from '../../platform/http/body.ts'
 import { success } from '../../platform/http/context.ts'
 import { type CommandContext, runCommand } from '../../platform/http/idempotently.ts'
 import { unwrap } from '../../platform/http/refusals.ts'
-import { type NumberBlocks, reserveOne } from '../../platform/number-blocks.ts'
+import { type NumberBlocks, reserveNumbers } from '../../platform/number-blocks.ts'
 import type { RandomIds } from '../../platform/random-ids.ts'
 import {
   accountSchema,
@@ -19,7 +18,8 @@ import {
   hashPassword,
   linkRecipient,
   openAccount,
-  type Recipient,
+  recipientSchema,
+  recipientWire,
   setRecipientActive,
   settingsChanges,
   settingsFields,
@@ -45,21 +45,6 @@ const registerFields = {
 const recipientFields = { name, document }
 const activeFields = { active: required(flag()) }
 
-const recipientSchema = Type.Object({
-  recipientId: Type.String(),
-  name: Type.String(),
-  document: nullable(Type.String()),
-  status: Type.String({ enum: ['ACTIVE', 'INACTIVE'] }),
-})
-
-/** Recipients are other people's accounts: their documents are masked. */
-const recipientWire = ({ uuid, name, document, active }: Recipient) => ({
-  recipientId: uuid,
-  name,
-  document: document === null ? null : maskDocument(document),
-  status: active ? 'ACTIVE' : 'INACTIVE',
-})
-
 /** The one route of the sandbox without credentials. */
 export function registrationRoutes(context: SelfServiceContext) {
   const { db, clock } = context
@@ -78,7 +63,7 @@ export function registrationRoutes(context: SelfServiceContext) {
       async (request, reply) => {
         const asked = readBody(request, registerFields)
         const passwordHash = asked.password === undefined ? null : await hashPassword(asked.password, context.ids)
-        const numbers = await reserveOne(context.numbers)
+        const numbers = await reserveNumbers(context.numbers, 1)
         const opened = await db.inTransaction((tx) =>
           openAccount(
             { ...context, numbers, tx, now: clock.now() },
@@ -142,7 +127,7 @@ export function selfServiceRoutes(context: SelfServiceContext) {
         },
       },
       async (request, reply) => {
-        const numbers = await reserveOne(context.numbers)
+        const numbers = await reserveNumbers(context.numbers, 1)
         return runCommand(context, request, reply, async (tx) => {
           const asked = readBody(request, recipientFields)
           const now = clock.now()

@@ -21,7 +21,7 @@ import {
 import { momentField } from '../../platform/http/paging.ts'
 import { RequestInvalid, RequestRefused, RequestUnusable, unwrap } from '../../platform/http/refusals.ts'
 import { findKey } from '../../platform/idempotency/idempotency.store.ts'
-import { reserveOne } from '../../platform/number-blocks.ts'
+import { reserveNumbers } from '../../platform/number-blocks.ts'
 import type { RandomIds } from '../../platform/random-ids.ts'
 import type { PaymentReceived } from '../../rail/rail.ts'
 import { SANDBOX_ISPB, SANDBOX_RAIL } from '../../rail/sandbox/sandbox-rail.ts'
@@ -185,7 +185,9 @@ export function simulatorRoutes(context: SimulatorContext) {
   ) {
     const body = readBody(request, paidFields)
     const saleId = uuidFromWire<SaleId>(request.params.saleUUID)
-    const found = saleId && (await findSale(reader, request.accountId, saleId))
+    const sought = saleId && (await findSale(reader, request.accountId, saleId))
+    // Nobody pays a recipient-side transaction: it is paid with its parent.
+    const found = sought?.parentId === null ? sought : undefined
     const sale = unwrap(found ? ok(found) : refuse({ code: 'sale.notFound' as const }), {
       'sale.notFound': 'saleToken',
     })
@@ -240,12 +242,14 @@ export function simulatorRoutes(context: SimulatorContext) {
       async (request, reply) => {
         if (request.headers['idempotency-key'] === undefined)
           return pay(request, db, async (payment) => (await context.door.apply([payment]))[0]!)
-        const numbers = await reserveOne(context.doorContext.numbers)
+        const numbers = await reserveNumbers(context.doorContext.numbers, 1)
         return untilNotOutrun(() =>
           runCommand(context, request, reply, async (tx) => {
             const paid = pay(request, tx, async (payment) => {
               const outbox = outboxAfterCommit(context.doorContext.outbox, (work) => tx.afterCommit(work))
-              const [outcome] = await applyRailEvents({ ...context.doorContext, numbers, outbox, db: tx }, [payment])
+              const legsPaid = () => tx.afterCommit(context.doorContext.legsPaid)
+              const inside = { ...context.doorContext, numbers, outbox, legsPaid, db: tx }
+              const [outcome] = await applyRailEvents(inside, [payment])
               if (typeof outcome !== 'object') throw new Outrun()
               return outcome
             })

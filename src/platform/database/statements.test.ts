@@ -38,6 +38,9 @@ const filling = `
   insert into book_hour select account_id, floor(extract(epoch from event_at) / 3600)::integer, count(*), min(book_seq), max(book_seq) from transfer group by 1, 2;
   insert into book (account_id) select distinct account_id from sale;
   insert into idempotency_key (account_id, key, request_hash, created_at) select account_id, 'key ' || number, '', created_at from sale;
+  insert into split_leg (account_id, sale_id, leg, recipient_account_id, recipient_uuid, transaction_id, amount_cents)
+  select account_id, id, 0, account_id, id, id, 1 from sale;
+  insert into split_message (account_id, transaction_id, due_at) select account_id, id, created_at from sale;
   insert into sale_reference select account_id, reference_code, id from sale;
   insert into account (id, uuid, kind, status, name, city, created_at, pix_fee_share, pix_fee_fixed_cents)
   select 100000 + number, id, 'MERCHANT', 'ACTIVE', '', '', created_at, 0, 0 from sale;
@@ -50,6 +53,7 @@ const filling = `
   select account_id, id, 1, paid_at, 5, 'SUCCESS', 200, true, '{}', '{}', '' from sale;
   insert into notification_queue (account_id, resource_id, turn, notification_id, due_at, held, claims, attempts, attempts_left)
   select account_id, id, 1, id, paid_at, false, 1, 1, 5 from sale;
+  insert into recipient (account_id, recipient_account_id, active, linked_at) select 1, 100000 + number, true, created_at from sale;
   analyze;`
 
 beforeAll(async () => {
@@ -118,8 +122,8 @@ describe('the plan of a hot statement goes by an index', () => {
     ['inbox_find', ['inbox_pkey']],
     ['sale_find', ['sale_pkey']],
     ['sale_lock', ['sale_pkey']],
-    ['sale_move_PENDING_CANCELLED', ['sale_hour_pkey', 'sale_pkey']],
-    ['sale_move_CANCELLED_PENDING', ['sale_hour_pkey', 'sale_pkey']],
+    ['sale_move_PENDING_CANCELLED', ['sale_hour_pkey', 'sale_pkey', 'split_leg_pkey']],
+    ['sale_move_CANCELLED_PENDING', ['sale_hour_pkey', 'sale_pkey', 'split_leg_pkey']],
     ['sale_find_payable', ['sale_pkey']],
     ['sale_insert_batch', ['idempotency_key_pkey', 'sale_reference_pkey']],
     ['door_apply_batch', ['book_pkey', 'sale_pkey']],
@@ -132,9 +136,17 @@ describe('the plan of a hot statement goes by an index', () => {
     ['statement_window', ['book_hour_pkey']],
     ['statement_lines', ['book_hour_pkey', 'transfer_account_id_book_seq_key']],
     ['transfer_sources', ['book_hour_pkey', 'transfer_account_id_book_seq_key']],
-    ['sale_expire_sweep', ['sale_by_expiry', 'sale_hour_pkey', 'sale_pkey']],
-    ['sale_expire_one', ['sale_hour_pkey', 'sale_pkey']],
+    ['sale_expire_sweep', ['sale_by_expiry', 'sale_hour_pkey', 'sale_pkey', 'split_leg_pkey']],
+    ['sale_expire_one', ['sale_hour_pkey', 'sale_pkey', 'split_leg_pkey']],
     ['sale_due_of_account', ['sale_hour_pkey', 'sale_pkey']],
+    ['split_legs', ['split_leg_pkey']],
+    ['split_message_take', ['split_message_due']],
+    ['split_message_postpone', ['split_message_pkey']],
+    ['sale_settlements', ['sale_pkey']],
+    ['sale_find_shares', ['sale_pkey']],
+    ['sale_take_up_shares', ['sale_pkey']],
+    ['sale_credit_shares', ['book_pkey', 'sale_pkey', 'split_message_pkey']],
+    ['recipient_find_linked', ['account_uuid_key', 'recipient_pkey']],
     ['reversal_find', ['reversal_pkey']],
     ['idempotency_find', ['idempotency_key_pkey']],
     ['inbox_find_payer', ['inbox_pkey']],

@@ -16,26 +16,19 @@ import { HOUR_MAX, HOUR_MIN } from '../database/hour-pages.ts'
 const PAGE_SIZE_MAX = 100
 
 /** 1-based; 0 reads as 1. */
-export const pageField: Field<number, false> = clamped({ name: 'page', min: 1, max: 1_000_000_000, fallback: 1 })
-export const pageSizeField: Field<number, false> = clamped({
-  name: 'maxPageResults',
+export const pageField: Field<number, false> = clampedField({ min: 1, max: 1_000_000_000, fallback: 1 })
+export const pageSizeField: Field<number, false> = clampedField({
   min: 1,
   max: PAGE_SIZE_MAX,
   fallback: PAGE_SIZE_MAX,
 })
 
-function clamped({
-  min,
-  max,
-  fallback,
-}: {
-  name: string
-  min: number
-  max: number
-  fallback: number
-}): Field<number, false> {
+type Clamp = { min: number; max: number; fallback: number; description?: string }
+
+/** A number outside of its range is taken as the nearest one inside. */
+export function clampedField({ min, max, fallback, ...says }: Clamp): Field<number, false> {
   return {
-    ...anything(Type.Integer({ minimum: min, maximum: max, default: fallback })),
+    ...anything(Type.Integer({ minimum: min, maximum: max, default: fallback, ...says })),
     read(value, field, faults) {
       if (typeof value === 'string' && /^-?\d{1,12}$/.test(value)) return Math.min(Math.max(Number(value), min), max)
       faults.push({ field, message: 'invalid value' })
