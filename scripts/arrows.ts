@@ -3,11 +3,14 @@ export const moduleMayImport: Readonly<Record<string, readonly string[]>> = {
   ledger: [],
   account: ['ledger'],
   notification: ['account'],
+  outflow: ['account'],
   split: ['account', 'ledger', 'notification'],
   sale: ['split', 'account', 'ledger', 'notification'],
-  refund: ['sale', 'account', 'ledger', 'notification'],
-  door: ['sale', 'split', 'refund', 'account', 'ledger', 'notification'],
-  simulator: ['door', 'account', 'sale', 'refund', 'notification'],
+  refund: ['sale', 'outflow', 'account', 'ledger', 'notification'],
+  payout: ['outflow', 'account', 'ledger', 'notification'],
+  transaction: ['sale', 'refund', 'payout', 'account', 'ledger'],
+  door: ['sale', 'split', 'refund', 'payout', 'outflow', 'account', 'ledger', 'notification'],
+  simulator: ['door', 'account', 'sale', 'refund', 'payout', 'outflow', 'notification'],
 }
 
 /** Top folders of src, highest first. A folder may import itself and what stands below it. */

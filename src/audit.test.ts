@@ -2,7 +2,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { railPayment } from '../test/harness/rail-payment.ts'
 import { createDatabase, dropDatabase, placeOf } from '../test/harness/test-server.ts'
-import { startTestService } from '../test/harness/test-service.ts'
+import { startTestService, type TestService } from '../test/harness/test-service.ts'
 import { audit, findViolations } from './audit.ts'
 import { notificationChecks } from './modules/notification/index.ts'
 import { clientConfig } from './platform/database/database.ts'
@@ -28,13 +28,35 @@ beforeAll(async () => {
   const { recipientId } = (await parent.api.post('/v1.1/sandbox/recipients', { name: 'Fornecedor' })).body.recipient
   const shared = { split: [{ recipientId, amount: 30 }] }
   await it.given.paidSale(parent, shared)
-  await it.service.settlements.settle()
+  await it.service.settlements.run()
   await it.given.sale(parent, shared)
   await it.given.cancelledSale(parent, shared)
   await it.given.paidSale(parent, shared)
+  await spendMoney(it)
   await it.service.close()
 })
 afterAll(() => dropDatabase(server, original))
+
+/** Refunds and payouts in every state. */
+async function spendMoney(it: TestService) {
+  const { api, ...spender } = await it.given.account({ autoSettle: false, fees: { PAYOUT: { fixed: 1 } } })
+  const sale = await it.given.paidSale({ api, ...spender }, { amount: 500 })
+  const refund = async (amount: number) =>
+    (await api.put(`/v1.1/transactions/${sale.uuid}/refund`, { amount })).body.uuid as string
+  const payout = async (amount: number) => {
+    const beneficiary = { name: 'Fornecedor', pixKey: 'fornecedor@example.com' }
+    const body = { amount, currency: 'BRL', referenceCode: `p${amount}`, beneficiary }
+    return (await api.post('/v1.1/payout/create', body)).body.uuid as string
+  }
+  const ends = { refund: await refund(40), payout: await payout(30) }
+  await api.post(`/v1.1/sandbox/sim/refund/${ends.refund}/paid`)
+  await api.post(`/v1.1/sandbox/sim/refund/${await refund(20)}/cancelled`)
+  await api.post(`/v1.1/sandbox/sim/payout/${ends.payout}/paid`)
+  await api.post(`/v1.1/sandbox/sim/payout/${await payout(25)}/failed/PE0001`)
+  await api.put(`/v1.1/payout/${await payout(15)}/cancel`)
+  await refund(10)
+  await payout(5)
+}
 
 /** A copy of that world for one test. */
 async function inCopy<Value>(work: (ask: (sql: string) => Promise<unknown>) => Promise<Value>): Promise<Value> {
@@ -51,7 +73,7 @@ async function inCopy<Value>(work: (ask: (sql: string) => Promise<unknown>) => P
 
 const brokenIn = async () => (await findViolations(copy)).map(({ check }) => check)
 
-const places = { account: 0, other: 1, parent: 2, recipient: 3 }
+const places = { account: 0, other: 1, parent: 2, recipient: 3, spender: 4 }
 const book = (whose: keyof typeof places) =>
   `(select account_id from book where account_id > 1 order by account_id offset ${places[whose]} limit 1)`
 const paidSale = `(select id from sale where account_id = ${book('account')} and state = 'PAID' order by id limit 1)`
@@ -60,6 +82,8 @@ const sharedSale = (state: string) =>
   `(select id from sale where account_id = ${book('parent')} and state = '${state}' order by id limit 1)`
 const share = (state: string) => `(select id from sale where account_id = ${book('recipient')} and state = '${state}')`
 const settledShare = `(select id from sale where settlement = 'SETTLED')`
+const refundIn = (state: string) => `(select id from refund where state = '${state}')`
+const payoutIn = (state: string) => `(select id from payout where state = '${state}')`
 const withoutCheck = (name: string) => `alter table book drop constraint ${name};`
 const nowhere = `'00000000-0000-7000-8000-0000000000ff'`
 /** A line that no rule of business knows, with its book in order. */
@@ -280,10 +304,12 @@ const corruptions: { check: string; what: string; sql: string; also?: string[] }
   {
     check: 'what a book holds for reversals is the sum of the pending ones',
     what: 'a reversal that ended without a line',
-    sql: `update reversal set state = 'CANCELLED' where account_id = 1`,
+    sql: `update reversal set state = 'CANCELLED', closed_at = created_at where account_id = 1;
+      delete from outflow where account_id = 1;`,
+    also: ['a reversal was held once, and left its hold once, the way its state says'],
   },
   {
-    check: 'every reversal was posted once and exactly',
+    check: 'a reversal was held once, and left its hold once, the way its state says',
     what: 'a line of another reversal',
     sql: `update transfer set source_id = ${nowhere} where code = 40 and account_id = 1`,
   },
@@ -310,6 +336,110 @@ const corruptions: { check: string; what: string; sql: string; also?: string[] }
     check: 'the books hold what came in: clearing equals the payments reported',
     what: 'a cent more than was reported',
     sql: `update inbox set amount_cents = amount_cents - 1 where account_id = 1`,
+  },
+  {
+    check: 'what a book holds for refunds is the sum of the pending ones',
+    what: 'a refund that ended without a line',
+    sql: `update refund set state = 'CANCELLED', closed_at = created_at where state = 'PENDING';
+      update refund_hour set pending = pending - 1, cancelled = cancelled + 1;
+      update sale set refunded_cents = refunded_cents - 1000 where refunded_cents > 0;
+      delete from outflow where kind = 'REFUND';`,
+    also: ['a refund was held once, and left its hold once, the way its state says'],
+  },
+  {
+    check: 'a refund was held once, and left its hold once, the way its state says',
+    what: 'a refund whose way out was lost',
+    sql: `update transfer set source_id = ${nowhere} where code = 31`,
+  },
+  {
+    check: 'a refund was held once, and left its hold once, the way its state says',
+    what: 'a refund that was never held',
+    sql: `update transfer set source_id = ${nowhere} where code = 30 and source_id = ${refundIn('CANCELLED')}`,
+  },
+  {
+    check: 'a refund was held once, and left its hold once, the way its state says',
+    what: 'a refund that went out and still waits',
+    sql: strayLine(31, { whose: 'spender', source: refundIn('PENDING') }),
+  },
+  {
+    check: 'a refund was held once, and left its hold once, the way its state says',
+    what: 'a refund that went out and came back',
+    sql: strayLine(32, { whose: 'spender', source: refundIn('PAID') }),
+  },
+  {
+    check: 'the refunds of a sale that were not cancelled are what it says, and never more than it',
+    what: 'a sale that forgot a cent of its refunds',
+    sql: 'update sale set refunded_cents = refunded_cents - 1 where refunded_cents > 0',
+  },
+  {
+    check: 'the refunds of a sale that were not cancelled are what it says, and never more than it',
+    what: 'a sale that nobody refunded',
+    sql: `update sale set refunded_cents = 1 where id = ${paidSale}`,
+  },
+  {
+    check: 'the counts of refunds by hour and state are right',
+    what: 'a paid refund too many',
+    sql: 'update refund_hour set paid = paid + 1',
+  },
+  {
+    check: 'the counts of refunds by hour and state are right',
+    what: 'a refund that went out in another hour',
+    sql: `update refund_hour set processed = 0;
+      insert into refund_hour select account_id, hour + 1, 0, 0, 0, 1 from refund_hour;`,
+  },
+  {
+    check: 'the rail has an order for everything that is on its way out, and for nothing else',
+    what: 'orders that were lost',
+    sql: 'delete from outflow where account_id = 1',
+  },
+  {
+    check: 'the rail has an order for everything that is on its way out, and for nothing else',
+    what: 'an order for a payout that was cancelled',
+    sql: `insert into outflow select account_id, id, 'PAYOUT', 'RESERVED', '{}', created_at from payout where state = 'CANCELLED'`,
+  },
+  {
+    check: 'the rail has an order for everything that is on its way out, and for nothing else',
+    what: 'an order of another kind',
+    sql: `update outflow set kind = 'PAYOUT' where kind = 'REFUND'`,
+  },
+  {
+    check: 'what a book holds for payouts is the sum of the pending ones',
+    what: 'a payout that ended without a line',
+    sql: `update payout set state = 'PAID', closed_at = created_at where state = 'PENDING';
+      update payout_hour set pending = pending - 1, paid = paid + 1, processed = processed + 1;
+      delete from outflow where kind = 'PAYOUT';`,
+    also: ['a payout was held once, and left its hold once, the way its state says'],
+  },
+  {
+    check: 'a payout was held once, and left its hold once, the way its state says',
+    what: 'a fee that was never taken',
+    sql: `update transfer set source_id = ${nowhere} where code = 51 and source_id = ${payoutIn('PENDING')}`,
+  },
+  {
+    check: 'a payout was held once, and left its hold once, the way its state says',
+    what: 'a fee that did not come back',
+    sql: `update transfer set source_id = ${nowhere} where code = 54 and source_id = ${payoutIn('FAILED')}`,
+  },
+  {
+    check: 'a payout was held once, and left its hold once, the way its state says',
+    what: 'a payout that was cancelled and went out',
+    sql: strayLine(52, { whose: 'spender', source: payoutIn('CANCELLED') }),
+  },
+  {
+    check: 'a payout was held once, and left its hold once, the way its state says',
+    what: 'a payout that went out and came back',
+    sql: strayLine(53, { whose: 'spender', source: payoutIn('PAID') }),
+  },
+  {
+    check: 'the counts of payouts by hour and state are right',
+    what: 'a failed payout too few',
+    sql: 'update payout_hour set failed = failed - 1',
+  },
+  {
+    check: 'the counts of payouts by hour and state are right',
+    what: 'a payout that went out in another hour',
+    sql: `update payout_hour set processed = 0;
+      insert into payout_hour select account_id, hour + 1, 0, 0, 0, 0, 1 from payout_hour;`,
   },
 ]
 

@@ -2,6 +2,7 @@ import pg from 'pg'
 import { doorChecks } from './modules/door/index.ts'
 import { type AuditCheck, ledgerChecks } from './modules/ledger/index.ts'
 import { notificationChecks } from './modules/notification/index.ts'
+import { payoutChecks } from './modules/payout/index.ts'
 import { refundChecks } from './modules/refund/index.ts'
 import { saleChecks } from './modules/sale/index.ts'
 import { type Connection, clientConfig } from './platform/database/database.ts'
@@ -10,6 +11,7 @@ const checks: readonly AuditCheck[] = [
   ...ledgerChecks,
   ...saleChecks,
   ...refundChecks,
+  ...payoutChecks,
   ...doorChecks,
   ...notificationChecks,
 ]

@@ -5,7 +5,7 @@ import { operatorRoutes } from './api/operator.routes.ts'
 import { createRateLimiter } from './api/rate-limit.ts'
 import { serviceRoutes } from './api/service.routes.ts'
 import type { Config } from './config.ts'
-import type { AccountId, ReversalId, SaleId } from './kernel/ids.ts'
+import type { AccountId, PayoutId, RefundId, ReversalId, SaleId } from './kernel/ids.ts'
 import {
   accountNow,
   accountRoutes,
@@ -13,7 +13,7 @@ import {
   createDeliveryCredentials,
   findAccountTerms,
 } from './modules/account/index.ts'
-import { createDoor, type Door, findPayer } from './modules/door/index.ts'
+import { createDoor, type Door, type DoorContext, findPayer } from './modules/door/index.ts'
 import { ledgerRoutes } from './modules/ledger/index.ts'
 import {
   countWaiting,
@@ -22,7 +22,9 @@ import {
   type DispatcherObserver,
   notificationRoutes,
 } from './modules/notification/index.ts'
-import { findReversal } from './modules/refund/index.ts'
+import { sendDueOrders } from './modules/outflow/index.ts'
+import { findPayout, payoutRoutes } from './modules/payout/index.ts'
+import { findRefund, findReversal, refundRoutes } from './modules/refund/index.ts'
 import {
   type CreateSale,
   type CreateSaleOutcome,
@@ -30,18 +32,25 @@ import {
   createCheckoutParser,
   createQrImages,
   createSales,
-  createSettler,
   findSale,
   qrImageRoutes,
-  type Settler,
   saleRoutes,
+  settleStep,
 } from './modules/sale/index.ts'
-import { registrationRoutes, selfServiceRoutes, simulatorRoutes } from './modules/simulator/index.ts'
+import {
+  outflowSimulatorRoutes,
+  registrationRoutes,
+  selfServiceRoutes,
+  settleDueOutflows,
+  simulatorRoutes,
+} from './modules/simulator/index.ts'
 import { recipientRoutes } from './modules/split/index.ts'
+import { transactionRoutes } from './modules/transaction/index.ts'
 import { type Batcher, createBatcher } from './platform/batcher.ts'
 import type { Clock } from './platform/clock.ts'
 import { type Connection, type Database, openDatabase, statement } from './platform/database/database.ts'
 import type { Logger, RequestLine } from './platform/log.ts'
+import { createLooker, type Looker } from './platform/looker.ts'
 import { createMetrics, type Metrics } from './platform/metrics.ts'
 import { createNumberBlocks } from './platform/number-blocks.ts'
 import { createOutgoing } from './platform/outgoing/outgoing.ts'
@@ -76,10 +85,12 @@ export type Service = {
   readonly app: FastifyInstance
   readonly db: Database
   readonly door: Door
+  readonly doorContext: DoorContext & { readonly db: Database }
   /** Rests until it is started: a process that only serves the API leaves deliveries to others. */
   readonly deliveries: Dispatcher
-  /** Credits shares; rests until it is started. */
-  readonly settlements: Settler
+  /** Credits shares, and sends orders to the rail; both rest until they are started. */
+  readonly settlements: Looker
+  readonly orders: Looker
   readonly secrets: Secrets
   readonly metrics: Metrics
   readonly sweeps: SweepContext
@@ -87,6 +98,7 @@ export type Service = {
   close(): Promise<void>
 }
 
+const LOOK_MS = 200
 const pingSql = statement<{ one: number }>('ping', 'select 1 as one')
 
 /** One process of the service, put together by hand: who knows whom is read here. */
@@ -125,14 +137,28 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     timeoutMs: config.webhookTimeoutMs,
     observe: deliveryObserver(metrics, logger),
   })
-  const settlements = createSettler({
+  const troubleOfLooking = (error: unknown, doing: string) =>
+    logger.warn({ err: error, doing }, 'background work had trouble; it goes on')
+  const settlements = createLooker({
+    everyMs: LOOK_MS,
+    step: () => settleStep({ db, clock, ids, outbox: deliveries, trouble: troubleOfLooking }),
+    trouble: (error) => troubleOfLooking(error, 'settle shares'),
+  })
+  const orders = createLooker({
+    everyMs: LOOK_MS,
+    step: () => sendDueOrders({ db, clock, rail, trouble: troubleOfLooking }),
+    trouble: (error) => troubleOfLooking(error, 'send orders'),
+  })
+  const doorContext = {
     db,
     clock,
     ids,
+    numbers,
     outbox: deliveries,
-    trouble: (error, doing) => logger.warn({ err: error, doing }, 'settlement had trouble; it goes on'),
-  })
-  const doorContext = { db, clock, ids, numbers, outbox: deliveries, legsPaid: settlements.poke, alarm }
+    legsPaid: settlements.poke,
+    ordersReserved: orders.poke,
+    alarm,
+  }
   const door = createDoor(doorContext, { ...batches, onBatch: observeBatch('door') })
 
   const authenticator = createAuthenticator(db, secrets, clock)
@@ -186,22 +212,30 @@ export async function createService(options: ServiceOptions): Promise<Service> {
           }),
         )
         await merchant.register(saleRoutes({ ...pix, findPayer: (endToEnd) => findPayer(db, rail.name, endToEnd) }))
+        await merchant.register(transactionRoutes({ db }))
         await merchant.register(recipientRoutes({ db }))
+        await merchant.register(refundRoutes({ ...command, numbers, send: orders.poke }))
+        await merchant.register(payoutRoutes({ ...command, numbers, outbox: deliveries, send: orders.poke }))
         await merchant.register(ledgerRoutes({ db, accountTime }))
         await merchant.register(accountRoutes({ ...command, authenticator }))
         await merchant.register(notificationRoutes({ ...command, isKnown, poke: deliveries.poke }))
         if (config.env !== 'sandbox') return
         await merchant.register(selfServiceRoutes({ ...command, numbers }))
         await merchant.register(simulatorRoutes({ ...command, door, doorContext }))
+        await merchant.register(outflowSimulatorRoutes({ ...command, doorContext }))
       })
     },
   })
 
   /** Whatever a merchant may have been told of. */
   async function isKnown(accountId: AccountId, uuid: string): Promise<boolean> {
-    const found =
-      (await findSale(db, accountId, uuid as SaleId)) ?? (await findReversal(db, accountId, uuid as ReversalId))
-    return found !== undefined
+    const found = await Promise.all([
+      findSale(db, accountId, uuid as SaleId),
+      findReversal(db, accountId, uuid as ReversalId),
+      findRefund(db, accountId, uuid as RefundId),
+      findPayout(db, accountId, uuid as PayoutId),
+    ])
+    return found.some((one) => one !== undefined)
   }
 
   async function waiting() {
@@ -217,14 +251,19 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     app,
     db,
     door,
+    doorContext,
     deliveries,
     settlements,
+    orders,
     secrets,
     metrics,
     sweeps: {
       db,
       clock,
       onExpired: (count) => metrics.expired.inc(count),
+      ...(config.env === 'sandbox' && {
+        settleOutflows: (stopping, account) => settleDueOutflows({ db, door: doorContext }, stopping, account),
+      }),
       notificationDays: config.webhookKeepDays,
       onUndelivered: (count) => alarm('notifications were given up after the days they are kept', { count }),
     },
@@ -232,7 +271,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       // A connection that was busy when the stop began is let go as soon as its answer is out.
       const letGo = setInterval(() => app.server.closeIdleConnections(), 20)
       const served = app.close().finally(() => clearInterval(letGo))
-      await Promise.all([served, settlements.stop().then(() => deliveries.stop())])
+      await Promise.all([served, Promise.all([settlements.stop(), orders.stop()]).then(() => deliveries.stop())])
       await Promise.all([creations.drained(), door.batcher.drained()])
       await db.close()
     },

@@ -93,6 +93,8 @@ export const openApiOptions = (publicUrl: string): SwaggerOptions => ({
       { name: 'Checkout', description: 'Make charges.' },
       { name: 'Transactions', description: 'Look at them, cancel them.' },
       { name: 'Split', description: 'With whom a charge may be shared.' },
+      { name: 'Refunds', description: 'Give sales back; payments that fitted no sale and go back.' },
+      { name: 'Payouts', description: 'Send money to a bank account or a PIX key.' },
       { name: 'Money', description: 'Balance and statement.' },
       { name: 'Account', description: 'Methods, notifications, credentials.' },
       { name: 'Notifications', description: 'What you were told, every attempt of it, and sending it again.' },

@@ -13,6 +13,7 @@ import {
   findAccountProfile,
   linkRecipient,
   listAccountProfiles,
+  OPERATOR_ACCOUNT_ID,
   OVERLAP_HOURS_MAX,
   openAccount,
   operatorSettingsFields,
@@ -23,6 +24,7 @@ import {
   updateSettings,
 } from '../modules/account/index.ts'
 import { findTrialBalance } from '../modules/ledger/index.ts'
+import { findReversals, reversalListSchema, reversalWire } from '../modules/refund/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database, Queryable } from '../platform/database/database.ts'
 import { readBody, readQuery } from '../platform/http/body.ts'
@@ -253,6 +255,20 @@ function insightRoutes(app: FastifyInstance, { db, queueDepths, waiting }: Opera
         credit: centsToWire(credit),
       }))
       return { ...success, accounts, totalDebit: centsToWire(sum('debit')), totalCredit: centsToWire(sum('credit')) }
+    },
+  )
+
+  app.get(
+    '/reversals',
+    describe('Payments that belong to no merchant anybody knows, newest first', {
+      querystring: objectSchema(pageFields),
+      response: { 200: reversalListSchema },
+    }),
+    async (request) => {
+      const { page = 1, maxPageResults: limit = 100 } = readQuery(request, pageFields)
+      const query = { accountId: OPERATOR_ACCOUNT_ID, offset: (page - 1) * limit, limit }
+      const { total, reversals } = await findReversals(db, query)
+      return { ...success, ...pagedAnswer(total, limit, reversals.map(reversalWire)) }
     },
   )
 

@@ -8,6 +8,8 @@ export type AccountUuid = Brand<string, 'AccountUuid'>
 /** `uuid`, `saleToken`, `saleUUID`, `transactionUUID`, `sale_uuid` on the wire. Its first 48 bits are the creation time. */
 export type SaleId = Brand<string, 'SaleId'>
 export type ReversalId = Brand<string, 'ReversalId'>
+export type RefundId = Brand<string, 'RefundId'>
+export type PayoutId = Brand<string, 'PayoutId'>
 /** Version 7 of real time; `webhook-id` on the wire. */
 export type NotificationId = Brand<string, 'NotificationId'>
 export type EndToEndId = Brand<string, 'EndToEndId'>

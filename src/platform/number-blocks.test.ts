@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { testService } from '../../test/harness/test-service.ts'
 import type { Database } from './database/database.ts'
-import { createNumberBlocks } from './number-blocks.ts'
+import { createNumberBlocks, reserveNumbers } from './number-blocks.ts'
 
 const it = testService()
 
@@ -81,5 +81,27 @@ describe('numbers taken in blocks', () => {
     const again = numbers.next()
     asked[2]!.give(4_000)
     expect(await again).toBe(4_000)
+  })
+})
+
+describe('numbers reserved before a transaction', () => {
+  test('are taken at once; one that is tried again gets the same, whatever others take meanwhile', async () => {
+    const numbers = createNumberBlocks(it.service.db)
+    const reserved = await reserveNumbers(numbers, 3)
+    const first = await reserved.take(3)
+    expect(first).not.toContain(await numbers.next())
+    expect([await reserved.take(3), await reserved.take(2), await reserved.next()]).toEqual([
+      first,
+      first.slice(0, 2),
+      first[0],
+    ])
+  })
+
+  test('need no connection any more: a transaction that holds the last one never waits for another', async () => {
+    const { asked, numbers } = slowDatabase()
+    const reserving = reserveNumbers(numbers, 2)
+    asked[0]!.give(40)
+    const reserved = await reserving
+    expect([await reserved.next(), await reserved.take(2), asked.length]).toEqual([40, [40, 41], 1])
   })
 })

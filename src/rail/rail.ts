@@ -24,6 +24,41 @@ export interface Rail {
   readonly name: string
   /** In the order asked. Repeatable: the same txid gives the same charge. */
   openCharges(charges: readonly ChargeToOpen[]): Promise<readonly OpenedCharge[]>
+  /**
+   * Orders money out. Repeatable: the same reference is the same order, so whoever gets no answer sends it again. How each
+   * one ends comes in by the door.
+   */
+  sendOut(orders: readonly OutflowOrder[]): Promise<void>
+}
+
+export const outflowKinds = ['REFUND', 'REVERSAL', 'PAYOUT'] as const
+export type OutflowKind = (typeof outflowKinds)[number]
+
+/** Back to whoever paid, by the payment's own id; or to an account or a PIX key. */
+export type OutflowInstruction = {
+  readonly amount: Cents
+  readonly endToEnd: EndToEndId | null
+  readonly beneficiary: Readonly<Record<string, unknown>> | null
+}
+
+export type OutflowOrder = OutflowInstruction & {
+  readonly kind: OutflowKind
+  /** Account and order in 31 characters, made by us: what the rail says of it finds its way back. */
+  readonly reference: Txid
+}
+
+export const payoutErrors = ['PE0001', 'PE0002', 'PE0003', 'PE0004'] as const
+export type PayoutError = (typeof payoutErrors)[number]
+
+/** Money went out, or came back to us. */
+export type OutflowSettled = {
+  readonly kind: 'outflow'
+  readonly rail: string
+  readonly order: OutflowKind
+  readonly reference: string
+  readonly outcome: 'PAID' | 'CANCELLED' | 'FAILED'
+  readonly error: PayoutError | null
+  readonly settledAt: Instant
 }
 
 export type Payer = { readonly document: string | null; readonly name: string | null; readonly ispb: string | null }

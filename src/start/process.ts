@@ -45,6 +45,7 @@ async function start(told: Extract<ToProcess, { type: 'start' }>): Promise<void>
     if (config.role !== 'api') {
       service.deliveries.start()
       service.settlements.start()
+      service.orders.start()
     }
     running = { service, worker: told.worker ? startWorker(service.sweeps, log.logger) : undefined }
     tell({ type: 'ready' })

@@ -1,3 +1,4 @@
+import type { Instant } from '../kernel/calendar.ts'
 import type { AccountId } from '../kernel/ids.ts'
 import { type AccountTerms, accountNow, findAccountsAhead, findAccountTerms } from '../modules/account/index.ts'
 import { keepNotificationDays } from '../modules/notification/index.ts'
@@ -17,6 +18,11 @@ export type SweepContext = {
   readonly notificationDays: number
   /** Notifications that waited for their receiver until they were no longer kept. */
   readonly onUndelivered: (count: number) => void
+  /** Settles what goes out by itself, of everybody or of one account by its own clock; a sandbox has it. */
+  readonly settleOutflows?: (
+    stopping: () => boolean,
+    account?: { readonly accountId: AccountId; readonly now: Instant },
+  ) => Promise<number>
   /** Between two batches: a stop need not wait for the rest. */
   readonly stopping?: () => boolean
 }
@@ -39,19 +45,36 @@ export async function sweepLateExpiries({ db, onExpired }: SweepContext): Promis
   return cancelled
 }
 
+/** Money on its way out that settles by itself. */
+export async function sweepOutflows(context: SweepContext): Promise<number> {
+  const { clock, settleOutflows, stopping = () => false } = context
+  if (settleOutflows === undefined) return 0
+  let all = await settleOutflows(stopping)
+  await eachAccountAhead(context, async (account) => {
+    all += await settleOutflows(stopping, { accountId: account.id, now: accountNow(account, clock.now()) })
+  })
+  return all
+}
+
 /** An account whose clock runs ahead expires its sales by that clock. */
 async function sweepAccountsAhead(context: SweepContext): Promise<number> {
-  const { db, onExpired, stopping } = context
   let all = 0
+  await eachAccountAhead(context, async (account) => {
+    all += await expireAhead(context, account)
+  })
+  if (all > 0) context.onExpired(all)
+  return all
+}
+
+async function eachAccountAhead(context: SweepContext, work: (account: AccountTerms) => Promise<void>): Promise<void> {
+  const { db, stopping } = context
   for (let after = 0 as AccountId; ; ) {
     const accountIds = await findAccountsAhead(db, after, ACCOUNTS_PAGE)
     const terms = await findAccountTerms(db, accountIds)
-    for (const accountId of accountIds) if (!stopping?.()) all += await expireAhead(context, terms.get(accountId)!)
-    if (accountIds.length < ACCOUNTS_PAGE || stopping?.()) break
+    for (const accountId of accountIds) if (!stopping?.()) await work(terms.get(accountId)!)
+    if (accountIds.length < ACCOUNTS_PAGE || stopping?.()) return
     after = accountIds.at(-1)!
   }
-  if (all > 0) onExpired(all)
-  return all
 }
 
 async function expireAhead({ db, clock }: SweepContext, account: AccountTerms): Promise<number> {

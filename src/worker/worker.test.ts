@@ -8,7 +8,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] 
 afterEach(() => void vi.useRealTimers())
 
 /** A database whose statements wait for the test; only their names matter here. */
-function heldDatabase() {
+function heldDatabase(more: Partial<SweepContext> = {}) {
   const asked: string[] = []
   const waiting: { answer(): void; fail(): void }[] = []
   const query = ({ name }: { name: string }) => {
@@ -19,7 +19,8 @@ function heldDatabase() {
   }
   const logged: Record<string, unknown>[] = []
   const logger = pino({ level: 'info' }, { write: (line: string) => void logged.push(JSON.parse(line)) })
-  const context = { db: { query }, clock: { now: () => 0 as Instant }, onExpired: () => {} } as unknown as SweepContext
+  const clock = { now: () => 0 as Instant }
+  const context = { db: { query }, clock, onExpired: () => {}, ...more } as unknown as SweepContext
   return { asked, waiting, logged, worker: startWorker(context, logger) }
 }
 
@@ -48,6 +49,19 @@ describe('the worker', () => {
     expect(asked).not.toContain('notification_days')
     vi.advanceTimersByTime(1)
     expect(asked).toContain('notification_days')
+    for (const { fail } of waiting) fail()
+    await worker.stop()
+  })
+
+  test('settles what goes out every second, of everybody and then of the accounts whose clock runs ahead', async () => {
+    let settled = 0
+    const settleOutflows = async () => ++settled
+    const { asked, waiting, worker } = heldDatabase({ settleOutflows })
+    vi.advanceTimersByTime(SECOND - 1)
+    expect(settled).toBe(0)
+    vi.advanceTimersByTime(1)
+    await microtasks()
+    expect([settled, asked]).toEqual([1, ['sale_expiry_watermark', 'account_moved_clocks']])
     for (const { fail } of waiting) fail()
     await worker.stop()
   })

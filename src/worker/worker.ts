@@ -6,6 +6,7 @@ import {
   sweepIdempotencyKeys,
   sweepLateExpiries,
   sweepNotificationDays,
+  sweepOutflows,
 } from './sweeps.ts'
 
 type Job = {
@@ -17,6 +18,7 @@ type Job = {
 /** Which background work runs, and how often. */
 const jobs: readonly Job[] = [
   { name: 'expire sales', everyMs: SECOND_MS, run: sweepExpiries },
+  { name: 'settle what goes out', everyMs: SECOND_MS, run: sweepOutflows },
   { name: 'expire sales committed late', everyMs: MINUTE_MS, run: sweepLateExpiries },
   { name: 'forget idempotency keys', everyMs: 10 * MINUTE_MS, run: sweepIdempotencyKeys },
   { name: 'keep days of notifications', everyMs: HOUR_MS, run: sweepNotificationDays },

@@ -255,7 +255,7 @@ describe('the service against a model of it', () => {
     let executed = 0
     await fc.assert(
       fc.asyncProperty(fc.commands(commands, { maxCommands: COMMANDS_MAX, size: 'max' }), async (list) => {
-        const real: Real = { account: await it.given.account(), executed: 0 }
+        const real: Real = { account: await it.given.account({ autoSettle: false }), executed: 0 }
         const model = new Model()
         await fc.asyncModelRun(() => ({ model, real }), list)
         await compare(model, real.account)

@@ -127,7 +127,7 @@ async function play(accounts: readonly TestAccount[], count: number, kinds: read
         it.clock.advance(MINUTE_MS)
         await sweepExpiries(service.sweeps)
       },
-      settle: () => service.settlements.settle(),
+      settle: () => service.settlements.run(),
       jump: async ([at]) => answered(await apiOf(at!).post('/v1.1/sandbox/clock/advance', { minutes: 7 }), 'jump'),
     }
   }
@@ -142,9 +142,9 @@ async function play(accounts: readonly TestAccount[], count: number, kinds: read
   const deadlocks = await deadlocksBetweenTwo(it, async (services) => {
     const both = services.map(hands)
     await allAtOnce(tasks, ({ kind, sales: places, service }) => both[service]![kind](places))
-    await services[0].settlements.settle()
+    await services[0].settlements.run()
   })
-  await it.service.settlements.settle()
+  await it.service.settlements.run()
   return { deadlocks, unexpected, done, fates: await fatesOf(accounts) }
 }
 
@@ -227,7 +227,7 @@ describe('accounts that all share with each other, 32 things at once on two proc
     await allAtOnce(sales, async (sale, at) => {
       if (at % 3 === 0) await accounts[at % 3]!.api.put(`/v1.1/transactions/${sale.uuid}/void`)
       else await it.service.door.apply([railPayment(it.clock, sale)])
-      await it.service.settlements.settle()
+      await it.service.settlements.run()
     })
     working = false
     expect(await audited).toBeGreaterThan(0)

@@ -22,13 +22,15 @@ type TermsRow = {
   split_enabled: boolean
   split_recipients_max: number
   unique_reference_code: boolean
+  auto_settle: boolean
+  payout_fee_fixed_cents: number
   boleto_enabled: boolean
   boleto_fee_cents: number | null
   pix_fee_share: number
   pix_fee_fixed_cents: number
 } & NotificationSettingsRow
 
-const termsColumns = `id, uuid, status, name, city, clock_offset_ms, split_enabled, split_recipients_max, unique_reference_code,
+const termsColumns = `id, uuid, status, name, city, clock_offset_ms, split_enabled, split_recipients_max, unique_reference_code, auto_settle, payout_fee_fixed_cents,
   boleto_enabled, boleto_fee_cents, pix_fee_share, pix_fee_fixed_cents, ${notificationSettingsColumns}`
 
 const termsFromRow = (row: TermsRow): AccountTerms => ({
@@ -41,9 +43,11 @@ const termsFromRow = (row: TermsRow): AccountTerms => ({
   splitEnabled: row.split_enabled,
   splitRecipientsMax: row.split_recipients_max,
   uniqueReferenceCode: row.unique_reference_code,
+  autoSettle: row.auto_settle,
   boletoEnabled: row.boleto_enabled,
   boletoFee: row.boleto_fee_cents as Cents | null,
   pixFee: { share: row.pix_fee_share as ShareUnits, fixed: row.pix_fee_fixed_cents as Cents },
+  payoutFee: row.payout_fee_fixed_cents as Cents,
   notifications: notificationSettingsFromRow(row),
 })
 

@@ -22,9 +22,11 @@ export type AccountTerms = {
   readonly splitEnabled: boolean
   readonly splitRecipientsMax: number
   readonly uniqueReferenceCode: boolean
+  readonly autoSettle: boolean
   readonly boletoEnabled: boolean
   readonly boletoFee: Cents | null
   readonly pixFee: Fee
+  readonly payoutFee: Cents
   readonly notifications: NotificationSettings
 }
 

@@ -7,7 +7,7 @@ import { type Queryable, statement } from '../../platform/database/database.ts'
 import { sqlTime } from '../../platform/database/sql-values.ts'
 import type { NumberBlocks } from '../../platform/number-blocks.ts'
 import type { RandomIds } from '../../platform/random-ids.ts'
-import type { PaymentReceived, RailEvent } from '../../rail/rail.ts'
+import type { OutflowInstruction, PaymentReceived, RailEvent } from '../../rail/rail.ts'
 import { type AccountTerms, accountNow, findAccountTerms, OPERATOR_ACCOUNT_ID } from '../account/index.ts'
 import { lockBooksCte, type Posting, postingColumns, postLinesCtes } from '../ledger/index.ts'
 import {
@@ -20,6 +20,7 @@ import {
   outgoRows,
   queueNotificationsCte,
 } from '../notification/index.ts'
+import { addOutflowsCte, settlesAt } from '../outflow/index.ts'
 import { addReversalsCte, postingsForReversal, reversalNews } from '../refund/index.ts'
 import {
   countPaidCte,
@@ -61,6 +62,8 @@ export type DoorContext = {
   readonly outbox: Outbox
   /** Shares wait to be credited: told after the commit. */
   readonly legsPaid: () => void
+  /** Orders wait to be sent: told after the commit. */
+  readonly ordersReserved: () => void
   /** A rail that contradicts itself wakes somebody. */
   readonly alarm: (message: string, details: Record<string, unknown>) => void
 }
@@ -77,7 +80,12 @@ type Decided = {
   readonly settings: AccountTerms['notifications']
 } & (
   | { readonly effect: 'pay'; readonly legs: readonly PaidLeg[] }
-  | { readonly effect: 'reverse'; readonly reason: PaymentMisfit; readonly reversalId: ReversalId }
+  | {
+      readonly effect: 'reverse'
+      readonly reason: PaymentMisfit
+      readonly reversalId: ReversalId
+      readonly settlesAt: Instant | null
+    }
 )
 /** A leg of a sale that is being paid, and its recipient's time. */
 type PaidLeg = Leg & { readonly at: Instant }
@@ -200,7 +208,14 @@ function decidePayment({ event, hash, sale, legs, parts, accounts, now, newRever
   }
   if (fit.ok) return { ...common, effect: 'pay', legs, postings: postingsForPaidSale(sale!, legs) }
   const reversalId = newReversalId(common.at)
-  return { ...common, effect: 'reverse', reason: fit.refusal, reversalId, postings: postingsForReversal(event.amount) }
+  return {
+    ...common,
+    effect: 'reverse',
+    reason: fit.refusal,
+    reversalId,
+    settlesAt: settlesAt(account, common.at),
+    postings: postingsForReversal.PENDING(event.amount),
+  }
 }
 
 /** What the merchant hears of it, if anything. */
@@ -248,6 +263,11 @@ const applySql = statement<{ ord: number; turn: number | null }>(
    ), messages as (${addMessagesCte('paid_children', '$22::timestamptz')}
    ), counted as (${countPaidCte('paid', 'paid_children')}
    ), reversals as (${addReversalsCte('winners')}
+   ), going_back as (${addOutflowsCte(
+     `(select w.account_id, w.reversal_id as id, o.instruction::json as instruction, o.settles_at
+       from unnest($42::bigint[], $43::text[], $44::timestamptz[]) as o(ord, instruction, settles_at) join winners w using (ord)) back`,
+     '$22::timestamptz',
+   )}
    ), heard as (${addToInboxCte('winners', '$22::timestamptz')}
    ), lines as materialized (
      select w.account_id, case w.effect when 'pay' then w.sale_id else w.reversal_id end as source_id, l.code, l.leg, l.debit, l.credit,
@@ -285,6 +305,7 @@ async function write(context: DoorContext, items: readonly Decided[], now: Insta
   const children = items.flatMap((item, index) =>
     item.effect === 'pay' ? item.legs.map((leg) => ({ ord: index + 1, leg })) : [],
   )
+  const back = items.flatMap((item, index) => (item.effect === 'reverse' ? [{ ord: index + 1, ...orderOf(item) }] : []))
   try {
     const rows = await db.query(applySql, [
       column((item) => item.effect),
@@ -321,6 +342,9 @@ async function write(context: DoorContext, items: readonly Decided[], now: Insta
       children.map(({ leg }) => leg.recipientId),
       children.map(({ leg }) => leg.transactionId),
       children.map(({ leg }) => sqlTime(leg.at)),
+      back.map(({ ord }) => ord),
+      back.map(({ instruction }) => instruction),
+      back.map(({ settlesAt }) => (settlesAt === null ? null : sqlTime(settlesAt))),
     ])
     const turns = new Map(rows.map((row) => [row.ord, row.turn]))
     for (const outgo of outgoes) {
@@ -329,11 +353,18 @@ async function write(context: DoorContext, items: readonly Decided[], now: Insta
       else outbox.written(outgo, turn)
     }
     if (children.length > 0) context.legsPaid()
+    if (back.length > 0) context.ordersReserved()
     return new Set(turns.keys())
   } catch (error) {
     outbox.unknown(outgoes)
     throw error
   }
+}
+
+/** What the rail is to do with a payment that fits nothing. */
+function orderOf({ event, settlesAt }: Extract<Decided, { effect: 'reverse' }>) {
+  const instruction: OutflowInstruction = { amount: event.amount, endToEnd: event.endToEnd, beneficiary: null }
+  return { instruction: JSON.stringify(instruction), settlesAt }
 }
 
 type PlacedOutgo = Outgo & { readonly ord: number }

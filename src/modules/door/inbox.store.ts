@@ -3,7 +3,7 @@ import type { Instant } from '../../kernel/calendar.ts'
 import type { AccountId, EndToEndId } from '../../kernel/ids.ts'
 import { type Queryable, statement } from '../../platform/database/database.ts'
 import { sqlTime } from '../../platform/database/sql-values.ts'
-import type { Payer, PaymentReceived, RailEvent } from '../../rail/rail.ts'
+import type { OutflowSettled, Payer, PaymentReceived, RailEvent } from '../../rail/rail.ts'
 
 export type InboxEntry = {
   readonly railId: string
@@ -94,4 +94,43 @@ const findPayerSql = statement<{ payer_document: string | null; payer_name: stri
 export async function findPayer(db: Queryable, rail: string, endToEnd: EndToEndId): Promise<Payer | undefined> {
   const [row] = await db.query(findPayerSql, [rail, endToEnd])
   return row && { document: row.payer_document, name: row.payer_name, ispb: row.payer_ispb }
+}
+
+const addOutflowSql = statement(
+  'inbox_add_outflow',
+  `insert into inbox (rail, kind, rail_id, content_hash, account_id, outcome, outcome_id, settled_at, received_at)
+   values ($1, $2, $3, $4, $5, 'APPLIED', $6, $7, $8)`,
+)
+
+type HeardOutflow = { hash: Buffer; accountId: AccountId; id: string; now: Instant }
+
+export async function addOutflowToInbox(
+  db: Queryable,
+  { rail, order, reference, settledAt }: OutflowSettled,
+  { hash, accountId, id, now }: HeardOutflow,
+): Promise<void> {
+  await db.query(addOutflowSql, [rail, order, reference, hash, accountId, id, sqlTime(settledAt), sqlTime(now)])
+}
+
+const findOutflowSql = statement<{ content_hash: Buffer }>(
+  'inbox_find_outflow',
+  'select content_hash from inbox where rail = $1 and kind = $2 and rail_id = $3',
+)
+
+export async function findOutflowEntry(
+  db: Queryable,
+  { rail, order, reference }: OutflowSettled,
+): Promise<Buffer | undefined> {
+  return (await db.query(findOutflowSql, [rail, order, reference]))[0]?.content_hash
+}
+
+export async function setAsideOutflow(
+  db: Queryable,
+  id: string,
+  event: OutflowSettled,
+  hash: Buffer,
+  at: Instant,
+): Promise<void> {
+  const { rail, order, reference } = event
+  await db.query(setAsideSql, [id, rail, order, reference, hash, JSON.stringify(event), sqlTime(at)])
 }

@@ -31,7 +31,7 @@ const postSql = statement<{ book_seq: number; available_after: number }>(
    select book_seq, available_after::bigint from numbered order by book_seq`,
 )
 
-/** Writes lines into a book by the ledger's own statement, whatever business asked for them. */
+/** Writes lines into a book by the ledger's own statement, whatever business asked for them. Holds belong to a refund or payout, so these go to `adjust`. */
 function post(id: AccountId, lines: readonly Line[]) {
   const now = it.clock.now()
   return it.service.db.query(postSql, [
@@ -98,19 +98,19 @@ describe('the database itself refuses a book that cannot be', () => {
 describe('a line', () => {
   test('is posted once: its natural key refuses it a second time, and the book stays', async () => {
     const id = await numberOf(await it.given.account({ overdraftLimit: 100 }))
-    const line: Line = { from: 'available', to: 'refund_due', amount: 5, code: 30, source: newSource() }
+    const line: Line = { from: 'available', to: 'adjust', amount: 5, source: newSource() }
     await post(id, [line])
     const before = await bookOf(id)
     expect(await refusalOf(post(id, [line]))).toEqual({ code: '23505', constraint: 'transfer_pkey' })
     expect(await refusalOf(post(id, [{ ...line, amount: 6 }]))).toMatchObject({ code: '23505' })
     expect(await bookOf(id)).toEqual(before)
     await post(id, [{ ...line, leg: 1 }])
-    expect(await bookOf(id)).toMatchObject({ version: 2, refund_due_cr: 10 })
+    expect(await bookOf(id)).toMatchObject({ version: 2, adjust_cr: 10 })
   })
 
   test('a number of a book is given once', async () => {
     const id = await numberOf(await it.given.account({ overdraftLimit: 100 }))
-    await post(id, [{ from: 'available', to: 'refund_due', amount: 5 }])
+    await post(id, [{ from: 'available', to: 'adjust', amount: 5 }])
     const copy = `insert into transfer select account_id, $2, code, leg, book_seq, debit, credit, amount_cents,
       available_after_cents, event_at, posted_at from transfer where account_id = $1`
     expect(await refusalOf(it.rows(copy, [id, newSource()]))).toMatchObject({
@@ -130,9 +130,9 @@ describe('a line', () => {
 
   test('knows its number and the balance after it, gap-free from batch to batch', async () => {
     const id = await numberOf(await it.given.account({ overdraftLimit: 1 }))
-    const hold = (amount: number): Line => ({ from: 'available', to: 'payout_due', amount })
-    const back = (amount: number): Line => ({ from: 'payout_due', to: 'available', amount })
-    const silent: Line = { from: 'payout_due', to: 'refund_due', amount: 1 }
+    const hold = (amount: number): Line => ({ from: 'available', to: 'adjust', amount })
+    const back = (amount: number): Line => ({ from: 'adjust', to: 'available', amount })
+    const silent: Line = { from: 'adjust', to: 'receivable', amount: 1 }
     expect(await post(id, [hold(50), silent, back(20)])).toEqual([
       { book_seq: 1, available_after: -50 },
       { book_seq: 2, available_after: -50 },
@@ -152,10 +152,10 @@ describe('balances', () => {
     const sale = await it.given.paidSale(account)
     await account.api.post(`/v1.1/sandbox/sim/sale/${sale.uuid}/paid`)
     const id = await numberOf(account)
-    await post(id, [
-      { from: 'available', to: 'refund_due', amount: 1_000 },
-      { from: 'available', to: 'payout_due', amount: 200 },
-    ])
+    expect((await account.api.put(`/v1.1/transactions/${sale.uuid}/refund`, { amount: 10 })).http).toBe(200)
+    const beneficiary = { name: 'Fornecedor', pixKey: 'fornecedor@example.com' }
+    const payout = { amount: 2, currency: 'BRL', referenceCode: 'p', beneficiary }
+    expect((await account.api.post('/v1.1/payout/create', payout)).http).toBe(200)
     const { body } = await account.api.get('/v1.1/balance')
     expect(body).toMatchObject({ balance: 99.01, available: 87.01, blocked: 12, date: '2026-11-16 12:00:00' })
     expect(await findBalance(it.service.db, id)).toEqual({ available: 8_701, blocked: 1_200, overdraftLimit: 0 })
@@ -170,7 +170,7 @@ describe('balances', () => {
   test('the overdraft limit may not fall below what is used', async () => {
     const account = await it.given.account({ overdraftLimit: 10 })
     const id = await numberOf(account)
-    await post(id, [{ from: 'available', to: 'refund_due', amount: 600 }])
+    await post(id, [{ from: 'available', to: 'adjust', amount: 600 }])
     const set = (cents: number) => it.service.db.inTransaction((tx) => setOverdraftLimit(tx, id, cents as Cents))
     expect([await set(599), await set(600)]).toEqual([false, true])
     const refused = await account.api.put('/v1.1/sandbox/account', { overdraftLimit: 5.99 })

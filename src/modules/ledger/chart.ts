@@ -42,7 +42,41 @@ export const transferRules = {
   splitOut: { code: 11, from: 'clearing', to: 'transit', type: null, description: "A recipient's share, on its way" },
   saleFee: { code: 12, from: 'available', to: 'fee', type: 'FEE', description: 'PIX fee' },
   splitIn: { code: 21, from: 'transit', to: 'available', type: 'SPLIT_CREDIT', description: 'Share of a sale' },
+  refundHeld: { code: 30, from: 'available', to: 'refund_due', type: 'REFUND', description: 'Refund' },
+  refundPaid: { code: 31, from: 'refund_due', to: 'clearing', type: null, description: 'Refund, gone out' },
+  refundReturned: {
+    code: 32,
+    from: 'refund_due',
+    to: 'available',
+    type: 'REFUND_CANCELLED',
+    description: 'Refund, given back',
+  },
   reversalHeld: { code: 40, from: 'clearing', to: 'reversal_due', type: null, description: 'Payment to give back' },
+  reversalPaid: { code: 43, from: 'reversal_due', to: 'clearing', type: null, description: 'Payment given back' },
+  reversalKept: {
+    code: 44,
+    from: 'reversal_due',
+    to: 'available',
+    type: 'REVERSAL',
+    description: 'Payment that could not be given back',
+  },
+  payoutHeld: { code: 50, from: 'available', to: 'payout_due', type: 'PAYOUT', description: 'Payout' },
+  payoutFee: { code: 51, from: 'available', to: 'fee', type: 'PAYOUT_FEE', description: 'Payout fee' },
+  payoutPaid: { code: 52, from: 'payout_due', to: 'clearing', type: null, description: 'Payout, gone out' },
+  payoutReturned: {
+    code: 53,
+    from: 'payout_due',
+    to: 'available',
+    type: 'PAYOUT_RETURNED',
+    description: 'Payout, given back',
+  },
+  payoutFeeReturned: {
+    code: 54,
+    from: 'fee',
+    to: 'available',
+    type: 'PAYOUT_RETURNED',
+    description: 'Payout fee, given back',
+  },
 } as const satisfies Record<string, TransferRule>
 
 export type TransferKind = keyof typeof transferRules

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { cents } from '../../kernel/cents.ts'
+import { postingsForPayout } from '../payout/payout.ts'
 import { postingsForReversal } from '../refund/index.ts'
+import { postingsForRefund } from '../refund/refund.ts'
 import { postingsForPaidSale } from '../sale/index.ts'
 import { bookAccounts, ruleOf, transferRules } from './chart.ts'
 import { type Posting, postingColumns } from './posting.ts'
@@ -48,7 +50,17 @@ describe('posting rules', () => {
         '11 splitOut: clearing → transit (no statement line)',
         '12 saleFee: available → fee (FEE)',
         '21 splitIn: transit → available (SPLIT_CREDIT)',
+        '30 refundHeld: available → refund_due (REFUND)',
+        '31 refundPaid: refund_due → clearing (no statement line)',
+        '32 refundReturned: refund_due → available (REFUND_CANCELLED)',
         '40 reversalHeld: clearing → reversal_due (no statement line)',
+        '43 reversalPaid: reversal_due → clearing (no statement line)',
+        '44 reversalKept: reversal_due → available (REVERSAL)',
+        '50 payoutHeld: available → payout_due (PAYOUT)',
+        '51 payoutFee: available → fee (PAYOUT_FEE)',
+        '52 payoutPaid: payout_due → clearing (no statement line)',
+        '53 payoutReturned: payout_due → available (PAYOUT_RETURNED)',
+        '54 payoutFeeReturned: fee → available (PAYOUT_RETURNED)',
       ].join('\n'),
     )
   })
@@ -88,8 +100,34 @@ describe('posting rules', () => {
     )
   })
 
-  test('money to give back never touches available', () => {
-    expect(printPostings(postingsForReversal(cents(10_000)))).toBe('40.0 clearing → reversal_due 10000')
+  test('money to give back never touches available, unless nobody takes it back', () => {
+    const lines = (['PENDING', 'PAID', 'CANCELLED'] as const).map((state) => postingsForReversal[state](cents(10_000)))
+    expect(lines.map(printPostings)).toEqual([
+      '40.0 clearing → reversal_due 10000',
+      '43.0 reversal_due → clearing 10000',
+      '44.0 reversal_due → available 10000',
+    ])
+  })
+
+  test('a refund is held, then gone out or given back', () => {
+    const lines = (['PENDING', 'PAID', 'CANCELLED'] as const).map((state) => postingsForRefund[state](cents(2_500)))
+    expect(lines.map(printPostings)).toEqual([
+      '30.0 available → refund_due 2500',
+      '31.0 refund_due → clearing 2500',
+      '32.0 refund_due → available 2500',
+    ])
+  })
+
+  test('a payout is held with its fee beside it; the fee stays when it is paid and comes back when it is not', () => {
+    const payout = { amount: cents(2_500), fee: cents(150) }
+    const given = '53.0 payout_due → available 2500\n54.0 fee → available 150'
+    const lines = (['PENDING', 'PAID', 'CANCELLED', 'FAILED'] as const).map((state) => postingsForPayout[state](payout))
+    expect(lines.map(printPostings)).toEqual([
+      '50.0 available → payout_due 2500\n51.0 available → fee 150',
+      '52.0 payout_due → clearing 2500',
+      given,
+      given,
+    ])
   })
 })
 
@@ -100,7 +138,7 @@ describe('the columns of a batch', () => {
         postingsForPaidSale({ amount: cents(500), fee: cents(5), splitTotal: cents(0) }, []),
         postingsForPaidSale({ amount: cents(700), fee: cents(0), splitTotal: cents(0) }, []),
         [],
-        postingsForReversal(cents(900)),
+        postingsForReversal.PENDING(cents(900)),
         postingsForPaidSale({ amount: cents(300), fee: cents(0), splitTotal: cents(300) }, [
           { leg: 0, amount: cents(200) },
           { leg: 1, amount: cents(100) },

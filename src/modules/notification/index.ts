@@ -14,3 +14,4 @@ export {
   queueNotificationsCte,
 } from './outbox.ts'
 export { countWaiting } from './queue.store.ts'
+export { type Telling, tell } from './tell.ts'

@@ -1,4 +1,5 @@
 import { hourOf, type Instant } from '../../kernel/calendar.ts'
+import { cents } from '../../kernel/cents.ts'
 import type { AccountId, AccountUuid, NumberId, SaleId } from '../../kernel/ids.ts'
 import type { Fault } from '../../kernel/reader.ts'
 import { DEFERRED } from '../../platform/batcher.ts'
@@ -186,6 +187,7 @@ function draftSale(
     shopper: request.shopper,
     legs: asked.length,
     splitTotal: splitTotal(asked),
+    refunded: cents(0),
     parentId: null,
     settlement: null,
   }

@@ -2,8 +2,15 @@ import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
 import { HOUR_MS, type Instant } from '../../kernel/calendar.ts'
 import type { Cents } from '../../kernel/cents.ts'
 import { type AccountId, firstUuidAt } from '../../kernel/ids.ts'
-import { type Database, statement } from '../../platform/database/database.ts'
-import { findPageWindow, HOUR_MAX, HOUR_MIN, isEmpty, pageWindowStatement } from '../../platform/database/hour-pages.ts'
+import { type Database, type Queryable, statement } from '../../platform/database/database.ts'
+import {
+  findPageWindow,
+  HOUR_MAX,
+  HOUR_MIN,
+  isEmpty,
+  type PageWindow,
+  pageWindowStatement,
+} from '../../platform/database/hour-pages.ts'
 import { sqlTime } from '../../platform/database/sql-values.ts'
 import { findPostedSources, transferRules } from '../ledger/index.ts'
 import { type SaleRow, saleColumns, saleFromRow } from './sale.store.ts'
@@ -85,17 +92,24 @@ const byIdsSql = statement<SaleRow>(
    from unnest($2::uuid[]) as i(id) join sale s on s.account_id = $1 and s.id = i.id`,
 )
 
+type PostedQuery = { accountId: AccountId; window: PageWindow; skip: number; limit: number }
+export const findPostedSales = (db: Queryable, query: PostedQuery): Promise<string[]> =>
+  findPostedSources(db, { ...query, codes: [transferRules.salePaid.code, transferRules.splitIn.code] })
+
 /** Paid sales and credited shares have been processed; the ledger knows in which order. */
 async function findProcessed(db: Database, query: SaleQuery): Promise<SalePage> {
   if (query.state !== undefined && query.state !== 'PAID') return { total: 0, sales: [] }
   const { accountId, limit } = query
   const window = await findPageWindow(db, windows.PROCESSED, accountId, query)
   if (isEmpty(window)) return { total: window.total, sales: [] }
-  const codes = [transferRules.salePaid.code, transferRules.splitIn.code]
-  const ids = await findPostedSources(db, { accountId, codes, window, skip: query.offset - window.before, limit })
+  const ids = await findPostedSales(db, { accountId, window, skip: query.offset - window.before, limit })
   const rows = await db.query(byIdsSql, [accountId, ids])
   const byId = new Map(rows.map((row) => [row.id, saleFromRow(row)]))
   return { total: window.total, sales: ids.map((id) => byId.get(id)!) }
+}
+
+export async function findSalesById(db: Queryable, accountId: AccountId, ids: readonly string[]): Promise<Sale[]> {
+  return ids.length === 0 ? [] : (await db.query(byIdsSql, [accountId, ids])).map(saleFromRow)
 }
 
 /** Counted and paged on the index itself, from whichever end is nearer. */
@@ -130,7 +144,7 @@ function conditions(query: SaleQuery): RawBuilder<unknown>[] {
   if (query.state !== undefined) parts.push(sql`state = ${query.state}`)
   if (query.by === 'PROCESSED')
     parts.push(
-      sql`paid_at >= ${sqlTime(from)} and paid_at < ${sqlTime(to)} and (settlement is null or settlement = 'SETTLED')`,
+      sql`paid_at >= ${sqlTime(from)} and paid_at < ${sqlTime(to)} and coalesce(settlement, 'SETTLED') = 'SETTLED' and amount_cents > split_cents`,
     )
   else parts.push(sql`id >= ${firstUuidAt(from)} and id < ${firstUuidAt(to)}`)
   return parts

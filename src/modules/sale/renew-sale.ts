@@ -1,14 +1,20 @@
 import { assert } from '../../kernel/assert.ts'
 import type { Instant } from '../../kernel/calendar.ts'
-import type { AccountId, SaleId } from '../../kernel/ids.ts'
+import type { AccountId, AccountUuid, SaleId } from '../../kernel/ids.ts'
 import { findMove } from '../../kernel/moves.ts'
 import type { Fault } from '../../kernel/reader.ts'
 import { ok, type Result, refuse } from '../../kernel/result.ts'
 import { RENEWALS_MAX } from '../../kernel/txid.ts'
 import type { Transaction } from '../../platform/database/database.ts'
-import { type AccountTerms, accountNow, findAccountTerms, findLinkedRecipients } from '../account/index.ts'
+import {
+  type AccountTerms,
+  accountNow,
+  findAccountTerms,
+  findLinkedRecipients,
+  type LinkedRecipient,
+} from '../account/index.ts'
 import { findLegs, type Leg, renewalFaults } from '../split/index.ts'
-import { lockSale, moveSale } from './sale.store.ts'
+import { lockSale, moveSale, setShareExpiries } from './sale.store.ts'
 import { expiryOf, type Sale, saleMoves } from './sale.ts'
 
 export type RenewSaleRefusal =
@@ -28,20 +34,23 @@ export async function renewSale(
   if (!move) return refuse({ code: 'sale.notCancelled' })
   const account = (await findAccountTerms(tx, [accountId])).get(accountId)!
   const legs = sale.legs === 0 ? [] : ((await findLegs(tx, [sale])).get(sale.id) ?? [])
-  const faults = await legFaults(tx, legs)
+  const recipients = await findRecipients(tx, legs)
+  const faults = renewalFaults(legs, (uuid) => recipients.get(uuid))
   if (faults.length > 0) return refuse({ code: 'sale.legsRefused', faults })
   assert(sale.renewals < RENEWALS_MAX, 'a sale was renewed more often than its txid can count')
 
   const renewal = { renewals: sale.renewals + 1, expiresAt: expiryOf(accountNow(account, now), maxAgeMinutes) }
   const moved = await moveSale(tx, sale, move, renewal)
   assert(moved, 'a locked sale changed under us')
+  // Each share by its recipient's own clock.
+  const endOf = (leg: Leg) => expiryOf(accountNow(recipients.get(leg.recipientUuid)!, now), maxAgeMinutes)
+  await setShareExpiries(tx, legs, endOf)
   return ok({ sale: { ...sale, ...renewal, state: move[2] }, account, legs })
 }
 
 /** Amounts stay as they were agreed; the recipients are looked at again. */
-async function legFaults(tx: Transaction, legs: readonly Leg[]): Promise<readonly Fault[]> {
-  if (legs.length === 0) return []
+async function findRecipients(tx: Transaction, legs: readonly Leg[]): Promise<Map<AccountUuid, LinkedRecipient>> {
+  if (legs.length === 0) return new Map()
   const keys = legs.map((leg) => ({ parentId: leg.accountId, uuid: leg.recipientUuid }))
-  const linked = new Map((await findLinkedRecipients(tx, keys)).map((recipient) => [recipient.uuid, recipient]))
-  return renewalFaults(legs, (uuid) => linked.get(uuid))
+  return new Map((await findLinkedRecipients(tx, keys)).map((recipient) => [recipient.uuid, recipient]))
 }

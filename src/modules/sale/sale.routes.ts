@@ -1,30 +1,19 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { type AccountId, type EndToEndId, type SaleId, uuidFromWire } from '../../kernel/ids.ts'
-import { amount, objectSchema, oneOf, text } from '../../kernel/reader.ts'
 import { ok, type Result, refuse } from '../../kernel/result.ts'
 import { partsOfTxid } from '../../kernel/txid.ts'
-import { readQuery } from '../../platform/http/body.ts'
 import { success } from '../../platform/http/context.ts'
 import { type CommandContext, runCommand } from '../../platform/http/idempotently.ts'
-import { dayField, hoursOfDays, pagedAnswer, pageField, pageSizeField } from '../../platform/http/paging.ts'
 import { RequestUnusable, unwrap } from '../../platform/http/refusals.ts'
 import type { Payer, Rail } from '../../rail/rail.ts'
 import { findAccountTerms } from '../account/index.ts'
 import { qrImageUrl } from './checkout.routes.ts'
 import { chargeOf } from './create-sales.ts'
-import { findSales } from './find-sales.ts'
 import type { QrImages } from './qr-images.ts'
 import { findSale } from './sale.store.ts'
-import { currentTxid, type Sale, saleStates } from './sale.ts'
-import {
-  paymentInfoSchema,
-  qrCodeAnswerSchema,
-  transactionAnswerSchema,
-  transactionListSchema,
-  transactionWire,
-} from './sale.wire.ts'
-import { findSplitBlocks } from './split-blocks.ts'
+import { currentTxid, type Sale } from './sale.ts'
+import { paymentInfoSchema, qrCodeAnswerSchema } from './sale.wire.ts'
 import { type VoidSaleRefusal, voidSale } from './void-sale.ts'
 
 export type SaleRoutesContext = CommandContext & {
@@ -42,21 +31,6 @@ const voidFields = { 'sale.notFound': 'saleToken', 'sale.notPending': 'transacti
   string
 >
 const paymentInfoFields = { 'sale.informedNotFound': 'sale_uuid', 'sale.mustBePaid': 'sale_uuid' }
-
-const listFields = {
-  initialDate: dayField,
-  finalDate: dayField,
-  currency: text({ min: 3, max: 3, pattern: /^[A-Z]{3}$/ }),
-  amount: amount({ description: 'Exact.' }),
-  referenceCode: text({ max: 100 }),
-  situation: oneOf(saleStates),
-  type: oneOf(['SALE', 'REFUND', 'WITHDRAW', 'PAYOUT'], { description: 'PAYOUT is an alias of WITHDRAW.' }),
-  queryMode: oneOf(['CREATION', 'PROCESSED', 'REGULAR'], {
-    description: 'What the dates mean. REGULAR reads as CREATION.',
-  }),
-  page: pageField,
-  maxPageResults: pageSizeField,
-}
 
 const uuidParams = (name: string) => Type.Object({ [name]: Type.String({ format: 'uuid' }) })
 const voidAnswerSchema = Type.Object({ status: Type.Integer(), message: Type.String() })
@@ -80,56 +54,6 @@ export function saleRoutes(context: SaleRoutesContext) {
   }
 
   return async (app: FastifyInstance) => {
-    app.get<{ Params: { uuid: string } }>(
-      '/v1.1/transactions/:uuid',
-      {
-        schema: {
-          tags: ['Transactions'],
-          summary: 'Query a sale',
-          params: uuidParams('uuid'),
-          response: { 200: transactionAnswerSchema },
-        },
-      },
-      async (request) => {
-        const sale = unwrap(await find(request.accountId, request.params.uuid), saleTokenFields)
-        const blocks = await findSplitBlocks(db, [sale])
-        return { ...success, ...transactionWire(sale, blocks.get(sale.id)) }
-      },
-    )
-
-    app.get(
-      '/v1.1/transactions',
-      {
-        schema: {
-          tags: ['Transactions'],
-          summary: 'List transactions, newest first',
-          querystring: objectSchema(listFields),
-          response: { 200: transactionListSchema },
-        },
-      },
-      async (request) => {
-        const query = readQuery(request, listFields)
-        const size = query.maxPageResults ?? 100
-        // Refunds and payouts do not exist yet, and BRL is the only currency there is.
-        const none = (query.type !== undefined && query.type !== 'SALE') || (query.currency ?? 'BRL') !== 'BRL'
-        const { total, sales } = none
-          ? { total: 0, sales: [] }
-          : await findSales(db, {
-              accountId: request.accountId,
-              by: query.queryMode === 'PROCESSED' ? 'PROCESSED' : 'CREATION',
-              ...hoursOfDays(query.initialDate, query.finalDate),
-              state: query.situation,
-              amount: query.amount,
-              referenceCode: query.referenceCode,
-              offset: ((query.page ?? 1) - 1) * size,
-              limit: size,
-            })
-        const blocks = await findSplitBlocks(db, sales)
-        const wire = (sale: Sale) => transactionWire(sale, blocks.get(sale.id))
-        return { ...success, ...pagedAnswer(total, size, sales.map(wire)) }
-      },
-    )
-
     app.get<{ Params: { transactionUUID: string } }>(
       '/v1.1/transactions/pix/:transactionUUID',
       {

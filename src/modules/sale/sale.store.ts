@@ -22,6 +22,7 @@ export type SaleRow = {
   shopper: string
   legs: number
   split_cents: number
+  refunded_cents: number
   parent_id: string | null
   settlement: Settlement | null
 }
@@ -43,6 +44,7 @@ export const saleColumns = [
   'shopper',
   'legs',
   'split_cents',
+  'refunded_cents',
   'parent_id',
   'settlement',
 ] as const
@@ -64,6 +66,7 @@ export const saleFromRow = (row: SaleRow): Sale => ({
   shopper: JSON.parse(row.shopper) as Shopper,
   legs: row.legs,
   splitTotal: row.split_cents as Cents,
+  refunded: row.refunded_cents as Cents,
   parentId: row.parent_id as SaleId | null,
   settlement: row.settlement,
 })
@@ -106,7 +109,7 @@ type PayableRow = Pick<
   | 'legs'
   | 'split_cents'
 >
-export type PayableSaleRecord = Omit<Sale, 'paidAt' | 'endToEnd' | 'parentId' | 'settlement'>
+export type PayableSaleRecord = Omit<Sale, 'paidAt' | 'endToEnd' | 'refunded' | 'parentId' | 'settlement'>
 
 const findPayableSql = statement<PayableRow>(
   'sale_find_payable',
@@ -211,4 +214,52 @@ export async function findSettlements(db: Queryable, legs: readonly Leg[]): Prom
     legs.map((leg) => leg.transactionId),
   ])
   return new Map(rows.map((row) => [row.id as SaleId, row.settlement]))
+}
+
+const lockAnySql = statement<SaleRow>(
+  'sale_lock_any',
+  `select ${saleColumns.join(', ')} from sale where account_id = $1 and id = $2 for no key update`,
+)
+
+/** Also a recipient-side transaction: whoever asks says why it will not do. */
+export async function lockAnySale(tx: Transaction, accountId: AccountId, id: SaleId): Promise<Sale | undefined> {
+  const [row] = await tx.query(lockAnySql, [accountId, id])
+  return row && saleFromRow(row)
+}
+
+const refundSql = statement<{ turns: number }>(
+  'sale_refund',
+  `update sale set refunded_cents = refunded_cents + $3, turns = turns + $4 where account_id = $1 and id = $2 returning turns`,
+)
+
+/** A locked sale's refunds change by so much; with news of it, the sale's next turn is taken too. */
+export async function changeRefunded(
+  tx: Transaction,
+  { accountId, id }: Pick<Sale, 'accountId' | 'id'>,
+  by: number,
+  { news }: { news: boolean },
+): Promise<number> {
+  const [row] = await tx.query(refundSql, [accountId, id, by, news ? 1 : 0])
+  return row!.turns
+}
+
+const shareExpiriesSql = statement(
+  'sale_share_expiries',
+  `update sale s set expires_at = to_timestamp(i.expires_ms / 1000::float8)
+   from unnest($1::bigint[], $2::uuid[], $3::float8[]) i(account_id, id, expires_ms)
+   where s.account_id = i.account_id and s.id = i.id`,
+)
+
+/** When the recipient-side transactions of a renewed sale end, as their accounts see it. */
+export async function setShareExpiries(
+  tx: Transaction,
+  legs: readonly Leg[],
+  endOf: (leg: Leg) => Instant,
+): Promise<void> {
+  if (legs.length === 0) return
+  await tx.query(shareExpiriesSql, [
+    legs.map((leg) => leg.recipientId),
+    legs.map((leg) => leg.transactionId),
+    legs.map(endOf),
+  ])
 }

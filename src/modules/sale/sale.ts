@@ -40,6 +40,8 @@ export type Sale = {
   /** How many legs share it, and what they take together. */
   readonly legs: number
   readonly splitTotal: Cents
+  /** What its refunds take together, those that were cancelled left out. */
+  readonly refunded: Cents
   /** Set on a recipient-side transaction: the sale that it has a share of, and how far its credit has come. */
   readonly parentId: SaleId | null
   readonly settlement: Settlement | null

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { wireTimestamp } from '../../kernel/calendar.ts'
-import { centsToWire } from '../../kernel/cents.ts'
+import { type Cents, centsToWire } from '../../kernel/cents.ts'
 import { nullable } from '../../kernel/schema.ts'
 import { success } from '../../platform/http/context.ts'
 import type { OpenedCharge } from '../../rail/rail.ts'
@@ -104,21 +104,21 @@ const transactionFields = {
   id: Type.Integer(),
   uuid: Type.String({ format: 'uuid' }),
   type: Type.String({ enum: ['SALE', 'REFUND', 'PAYOUT'] }),
-  situation: Type.String({ enum: ['PENDING', 'PAID', 'CANCELLED'] }),
+  situation: Type.String({ enum: ['PENDING', 'PAID', 'CANCELLED', 'FAILED'] }),
   currency: Type.String(),
   amount: Type.Number(),
-  shipping: Type.Number(),
-  discounts: Type.Number(),
+  shipping: nullable(Type.Number()),
+  discounts: nullable(Type.Number()),
   total: Type.Number(),
-  appliedRate: Type.Number({ description: 'The fee.' }),
-  referenceCode: Type.String(),
+  appliedRate: nullable(Type.Number({ description: 'The fee.' })),
+  referenceCode: nullable(Type.String()),
   creation: Type.String(),
-  maxAge: Type.String({ description: 'When the charge expires.' }),
+  maxAge: nullable(Type.String({ description: 'When the charge expires.' })),
   processingDate: nullable(Type.String()),
-  paymentMethod: Type.String(),
+  paymentMethod: nullable(Type.String()),
   callbackURL: nullable(Type.String()),
-  shopper: shopperSchema,
-  refunds: refundsSchema,
+  shopper: nullable(shopperSchema),
+  refunds: nullable(refundsSchema),
   split: Type.Optional(splitBlockSchema),
 }
 export const transactionSchema = Type.Object(transactionFields)
@@ -128,7 +128,17 @@ export const transactionAnswerSchema = Type.Object({ ...envelope, ...transaction
 const processedAt = ({ paidAt, settlement }: Sale) =>
   paidAt === null || (settlement !== null && settlement !== 'SETTLED') ? null : wireTimestamp(paidAt)
 
-export const transactionWire = (sale: Sale, split?: SplitBlock): Static<typeof transactionSchema> => ({
+export type RefundItem = Static<typeof refundsSchema>['transactions'][number]
+/** What of a sale lies with other modules: who shares it, and what went back. */
+export type SaleCompany = {
+  readonly split?: SplitBlock | undefined
+  readonly refunds?: readonly RefundItem[] | undefined
+}
+
+export const transactionWire = (
+  sale: Sale,
+  { split, refunds = [] }: SaleCompany,
+): Static<typeof transactionSchema> => ({
   id: sale.number,
   uuid: sale.id,
   type: 'SALE',
@@ -147,11 +157,12 @@ export const transactionWire = (sale: Sale, split?: SplitBlock): Static<typeof t
   callbackURL: sale.callbackUrl,
   shopper: sale.shopper,
   refunds: {
-    quantity: 0,
-    requested: 0,
+    quantity: refunds.length,
+    requested: centsToWire(sale.refunded),
     // Refunds are the parent's business.
-    available: sale.state === 'PAID' && sale.parentId === null ? centsToWire(sale.amount) : 0,
-    transactions: [],
+    available:
+      sale.state === 'PAID' && sale.parentId === null ? centsToWire((sale.amount - sale.refunded) as Cents) : 0,
+    transactions: [...refunds],
   },
   ...(split && { split }),
 })

@@ -13,7 +13,7 @@ import { findViolations } from '../../audit.ts'
 import { SECOND_MS } from '../../kernel/calendar.ts'
 
 const it = testService()
-const settle = () => it.service.settlements.settle()
+const settle = () => it.service.settlements.run()
 const LEASE_MS = 30 * SECOND_MS
 
 const others: OtherService[] = []
@@ -109,7 +109,7 @@ describe('a process that dies', () => {
       await settle()
       await asLeft()
       it.clock.advance(1)
-      await (await another()).settlements.settle()
+      await (await another()).settlements.run()
       expect(await legsOf(parent, sale)).toEqual(Array(3).fill('SETTLED'))
       expect([await effectsOn(recipients), await messages()]).toEqual([once(recipients), 0])
     },
@@ -194,7 +194,7 @@ describe('two settlers', () => {
     for (let made = 0; made < 26; made += 1) await it.given.paidSale(parent, shares(recipients))
     const slow = await another()
     const { arrived, letGo } = hold(slow, 'sale_take_up_shares')
-    const working = slow.settlements.settle()
+    const working = slow.settlements.run()
     await arrived
     await settle()
     const counted = async () => (await effectsOn(recipients)).reduce((sum, [credits]) => sum + credits, 0)
@@ -209,7 +209,7 @@ describe('two settlers', () => {
     const sales: TestSale[] = []
     for (let made = 0; made < 15; made += 1) sales.push(await it.given.paidSale(parent, shares(recipients)))
     const services = [await another(), await another(), it.service]
-    await Promise.all([...services, ...services].map(({ settlements }) => settlements.settle()))
+    await Promise.all([...services, ...services].map(({ settlements }) => settlements.run()))
     await settle()
     expect(await effectsOn(recipients)).toEqual(once(recipients, 15))
     expect(await messages()).toBe(0)
@@ -228,7 +228,7 @@ describe('two settlers', () => {
       const sale = await it.given.paidSale(parent, shares(recipients))
       const slow = await another()
       const { arrived, letGo } = hold(slow, name, when)
-      const working = slow.settlements.settle()
+      const working = slow.settlements.run()
       await arrived
       it.clock.advance(LEASE_MS)
       await settle()
@@ -245,7 +245,7 @@ describe('two settlers', () => {
     const sale = await it.given.paidSale(parent, shares(recipients))
     const slow = await another()
     const { arrived, letGo } = hold(slow, 'sale_credit_shares')
-    const working = slow.settlements.settle()
+    const working = slow.settlements.run()
     await arrived
     await operatorSets(recipients[0]!, { status: 'CLOSED' })
     it.clock.advance(LEASE_MS)
@@ -277,7 +277,7 @@ describe('two settlers', () => {
     const deadlocks = await deadlocksBetweenTwo(it, async (services) => {
       let paying = true
       const settling = services.map(async ({ settlements }) => {
-        while (paying) await settlements.settle()
+        while (paying) await settlements.run()
       })
       const lane = async (from: number) => {
         for (let at = from; at < SALES; at += 12)

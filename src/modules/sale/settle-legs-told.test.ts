@@ -6,7 +6,7 @@ import { testService } from '../../../test/harness/test-service.ts'
 import { SECOND_MS } from '../../kernel/calendar.ts'
 
 const it = testService({ deliveries: true })
-const settle = () => it.service.settlements.settle()
+const settle = () => it.service.settlements.run()
 const LEASE_MS = 30 * SECOND_MS
 let receiver: Receiver
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import { MINUTE_MS, SECOND_MS } from '../../kernel/calendar.ts'
 import { backOffMs } from './settle-legs.ts'
 
 const it = testService()
-const settle = () => it.service.settlements.settle()
+const settle = () => it.service.settlements.run()
 
 const HOOK = { payment: { url: 'https://recipient.example/hook' } }
 
@@ -518,7 +518,7 @@ describe('a settler at work', () => {
         return release.opened
       },
     })
-    void other.settlements.settle()
+    void other.settlements.run()
     await reached.opened
     let ended = false
     const stopped = other.settlements.stop().then(() => {
@@ -529,7 +529,7 @@ describe('a settler at work', () => {
     release.open()
     await stopped
     expect((await creditsOf(recipients)).reduce((sum, n) => sum + n)).toBe(500)
-    await other.settlements.settle()
+    await other.settlements.run()
     expect((await creditsOf(recipients)).reduce((sum, n) => sum + n)).toBe(500)
     await settle()
     expect(await creditsOf(recipients)).toEqual(Array(20).fill(26))

@@ -228,56 +228,5 @@ async function fail({ db }: SettleContext, shares: readonly Share[], now: Instan
 
 export const backOffMs = (tries: number): number => Math.min(BACK_OFF_MS.first * 2 ** (tries - 1), BACK_OFF_MS.most)
 
-export type Settler = {
-  start(): void
-  /** Shares may be due now. */
-  poke(): void
-  /** Everything that is due now. */
-  settle(): Promise<void>
-  stop(): Promise<void>
-}
-
-const LOOK_MS = 200
-
-/** Runs wherever background work runs; several processes share the messages between them. */
-export function createSettler(context: SettleContext): Settler {
-  let timer: NodeJS.Timeout | undefined
-  let running: Promise<void> | undefined
-  let again = false
-  let started = false
-  let stopping = false
-
-  async function untilNone(): Promise<void> {
-    do {
-      again = false
-      while (!stopping && (await settleDue(context)) === BATCH);
-    } while (again && !stopping)
-  }
-  const settle = (): Promise<void> => {
-    again = true
-    running ??= untilNone()
-      .catch((error: unknown) => context.trouble(error, 'settle shares'))
-      .finally(() => {
-        running = undefined
-      })
-    return running
-  }
-  const lookAgain = () => {
-    timer = setTimeout(() => void settle().finally(() => !stopping && lookAgain()), LOOK_MS)
-  }
-  return {
-    start() {
-      started = true
-      lookAgain()
-    },
-    poke() {
-      if (started && !stopping) void settle()
-    },
-    settle,
-    async stop() {
-      stopping = true
-      clearTimeout(timer)
-      await running
-    },
-  }
-}
+/** True when there may be more. */
+export const settleStep = async (context: SettleContext): Promise<boolean> => (await settleDue(context)) === BATCH

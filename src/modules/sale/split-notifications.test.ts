@@ -49,7 +49,7 @@ async function sharedSale(parent: TestAccount, recipients: readonly TestAccount[
     shares: body.split.recipients.map(({ transactionId }: { transactionId: string }) => transactionId),
   }
 }
-const settle = () => it.service.settlements.settle()
+const settle = () => it.service.settlements.run()
 const callsTo = (path: string): ReceivedCall[] => receiver.calls.filter(({ url }) => url === path)
 const pathsCalled = () => receiver.calls.map(({ url }) => url).sort()
 const settlementOf = async ({ api }: TestAccount, uuid: string): Promise<string> =>

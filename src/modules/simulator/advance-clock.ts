@@ -11,7 +11,10 @@ import {
   setClockOffset,
   takeClock,
 } from '../account/index.ts'
+import type { DoorContext } from '../door/index.ts'
+import { findDueOutflowsOf } from '../outflow/index.ts'
 import { expireSale, findNextExpiries } from '../sale/index.ts'
+import { insideDoor, paid, settleOutflow } from './settle-outflow.ts'
 
 const JUMP_MS_MAX = 1_830 * DAY_MS
 /** Many jumps together end here: what an account makes late in its life still has years of four digits. */
@@ -25,7 +28,7 @@ export type ClockReading = { readonly now: Instant; readonly offsetMs: number }
 export type AdvanceRefusal = { code: 'clock.backwards' } | { code: 'clock.tooFar' } | { code: 'clock.busy' }
 export type Advanced = ClockReading & { readonly processed: number }
 
-type ClockContext = { readonly db: Database; readonly clock: Clock }
+type ClockContext = { readonly db: Database; readonly clock: Clock; readonly door: DoorContext }
 
 /** A jump may be asked for twice with one key: then it is answered again, not made again. */
 export type JumpAnswer<Reading> = {
@@ -84,15 +87,52 @@ export async function advanceClock(
   })
 }
 
+/** Something due on the way: at which time, and what happens then. Ties go by kind and id. */
+type DueThing = {
+  readonly dueAt: Instant
+  readonly kind: string
+  readonly id: string
+  readonly run: (tx: Transaction, now: Instant) => Promise<boolean>
+}
+
+async function findDue({ db, door }: ClockContext, accountId: AccountId, to: Instant): Promise<DueThing[]> {
+  const [expiries, outflows] = await Promise.all([
+    findNextExpiries(db, accountId, to, DUE_PAGE),
+    findDueOutflowsOf(db, accountId, to, DUE_PAGE),
+  ])
+  const things = [
+    ...expiries.map(
+      ({ saleId, dueAt }): DueThing => ({
+        // A payment settled at the very expiry still counts, so a sale is due the moment after.
+        dueAt: plusMs(dueAt, 1),
+        kind: 'expiry',
+        id: saleId,
+        run: (tx, now) => expireSale(tx, { accountId, saleId, now }),
+      }),
+    ),
+    ...outflows.map(
+      (order): DueThing => ({
+        dueAt: order.dueAt,
+        kind: `outflow ${order.kind}`,
+        id: order.id,
+        run: async (tx) => (await settleOutflow(insideDoor(door, tx), tx, order, paid)).outcome === 'applied',
+      }),
+    ),
+  ]
+  things.sort((a, b) => a.dueAt - b.dueAt || compare(a.kind, b.kind) || compare(a.id, b.id))
+  // Either list may have been cut: what lies beyond its last one is found the next time.
+  return things.slice(0, DUE_PAGE)
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
 async function runDue(context: ClockContext, accountId: AccountId, to: Instant): Promise<number> {
   for (let processed = 0; ; ) {
-    // A payment settled at the very expiry still counts, so a sale is due the moment after.
-    const due = await findNextExpiries(context.db, accountId, to, DUE_PAGE)
-    for (const { saleId, dueAt } of due) {
-      const now = plusMs(dueAt, 1)
+    const due = await findDue(context, accountId, to)
+    for (const { dueAt, run } of due) {
       const done = await context.db.inTransaction(async (tx) => {
-        await moveClock(context, tx, accountId, now)
-        return expireSale(tx, { accountId, saleId, now })
+        await moveClock(context, tx, accountId, dueAt)
+        return run(tx, dueAt)
       })
       if (done) processed += 1
     }

@@ -128,6 +128,7 @@ class Contradiction extends RequestInvalid {}
 /** Speaks to the door, never around it. */
 export function simulatorRoutes(context: SimulatorContext) {
   const { db, clock, ids } = context
+  const clocks = { db, clock, door: context.doorContext }
 
   async function paymentFor(
     sale: Sale,
@@ -248,7 +249,8 @@ export function simulatorRoutes(context: SimulatorContext) {
             const paid = pay(request, tx, async (payment) => {
               const outbox = outboxAfterCommit(context.doorContext.outbox, (work) => tx.afterCommit(work))
               const legsPaid = () => tx.afterCommit(context.doorContext.legsPaid)
-              const inside = { ...context.doorContext, numbers, outbox, legsPaid, db: tx }
+              const ordersReserved = () => tx.afterCommit(context.doorContext.ordersReserved)
+              const inside = { ...context.doorContext, numbers, outbox, legsPaid, ordersReserved, db: tx }
               const [outcome] = await applyRailEvents(inside, [payment])
               if (typeof outcome !== 'object') throw new Outrun()
               return outcome
@@ -289,7 +291,7 @@ export function simulatorRoutes(context: SimulatorContext) {
             ...clockWire(reading),
             processed,
           }))
-          unwrapClock(await advanceClock(context, request.accountId, target, answer), field)
+          unwrapClock(await advanceClock(clocks, request.accountId, target, answer), field)
         }),
     )
 
@@ -298,7 +300,7 @@ export function simulatorRoutes(context: SimulatorContext) {
       { schema: { tags: ['Sandbox'], summary: 'Back to real time', response: { 200: answerSchema(clockSchema) } } },
       async (request, reply) => {
         const answer = answerOnce(request, reply, (reading: ClockReading) => ({ ...success, ...clockWire(reading) }))
-        unwrapClock(await resetClock(context, request.accountId, answer), 'to')
+        unwrapClock(await resetClock(clocks, request.accountId, answer), 'to')
         return reply
       },
     )

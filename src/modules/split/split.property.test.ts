@@ -277,7 +277,7 @@ describe('some hundred random splits through the service', () => {
         for (let next = queue.pop(); next !== undefined; next = queue.pop()) await play(next)
       }
       await Promise.all(Array.from({ length: 16 }, hand))
-      await it.service.settlements.settle()
+      await it.service.settlements.run()
     }
 
     expect(await availableOf(account)).toBe(owed.get(account.id))

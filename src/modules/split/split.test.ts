@@ -150,7 +150,7 @@ describe('the amount of a leg', () => {
 })
 
 describe('an amount beyond every charge', () => {
-  test.fails.each([10_000_000_000, '10000000000', 1e15])('%j is too much, not too low', (amount) =>
+  test.each([10_000_000_000, '10000000000', 1e15])('%j is too much, not too low', (amount) =>
     expect(faultsOf([anna({ amount })])).toEqual(['split split.sumExceedsAmount']),
   )
 })

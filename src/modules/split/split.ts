@@ -1,5 +1,6 @@
 import {
   amountFromWire,
+  CENTS_MAX,
   type Cents,
   cents,
   type ShareUnits,
@@ -64,6 +65,7 @@ export function wholeFault(request: SplitRequest, account: SplitAccount): Fault 
 }
 
 const EXTERNAL_REFERENCE_MAX = 100
+const BEYOND_ANY_CHARGE = /^\d{11,}(\.\d{1,2})?$/
 
 /** The recipients that the legs name, as far as they can be read: what has to be looked up. */
 export function namedRecipients(split: unknown): AccountUuid[] {
@@ -149,6 +151,8 @@ function readValue(leg: Record<string, unknown>, path: string, whole: Cents, fau
   if (amount !== null && percentage !== null) return void faults.push(fault(amountField, 'split.valueConflict'))
   if (amount !== null) {
     const read = amountFromWire(amount)
+    // More than any charge can be is not too low: the sum of the legs says so.
+    if (!read.ok && BEYOND_ANY_CHARGE.test(String(amount))) return { amount: cents(CENTS_MAX + 1), share: null }
     if (!read.ok) return void faults.push(fault(amountField, 'split.amountTooLow'))
     return { amount: read.value, share: null }
   }

@@ -41,6 +41,12 @@ const filling = `
   insert into split_leg (account_id, sale_id, leg, recipient_account_id, recipient_uuid, transaction_id, amount_cents)
   select account_id, id, 0, account_id, id, id, 1 from sale;
   insert into split_message (account_id, transaction_id, due_at) select account_id, id, created_at from sale;
+  insert into refund (account_id, id, number, sale_id, amount_cents, created_at) select account_id, id, number, id, amount_cents, paid_at from sale;
+  insert into payout (account_id, id, number, amount_cents, fee_cents, reference_code, beneficiary, created_at)
+  select account_id, id, number, amount_cents, 0, reference_code, '{}', paid_at from sale;
+  insert into refund_hour select account_id, hour, 0, paid, 0, paid from sale_hour;
+  insert into payout_hour select account_id, hour, 0, paid, 0, 0, paid from sale_hour;
+  insert into outflow (account_id, id, kind, instruction, due_at, settles_at) select account_id, id, 'REFUND', '{}', paid_at, paid_at from sale;
   insert into sale_reference select account_id, reference_code, id from sale;
   insert into account (id, uuid, kind, status, name, city, created_at, pix_fee_share, pix_fee_fixed_cents)
   select 100000 + number, id, 'MERCHANT', 'ACTIVE', '', '', created_at, 0, 0 from sale;
@@ -148,6 +154,32 @@ describe('the plan of a hot statement goes by an index', () => {
     ['sale_credit_shares', ['book_pkey', 'sale_pkey', 'split_message_pkey']],
     ['recipient_find_linked', ['account_uuid_key', 'recipient_pkey']],
     ['reversal_find', ['reversal_pkey']],
+    ['reversal_lock', ['reversal_pkey']],
+    ['reversal_close', ['reversal_pkey']],
+    ['reversal_list', ['reversal_pkey']],
+    ['book_lock', ['book_pkey']],
+    ['book_post', ['book_pkey']],
+    ['sale_lock_any', ['sale_pkey']],
+    ['sale_refund', ['sale_pkey']],
+    ['refund_find', ['refund_pkey']],
+    ['refund_lock', ['refund_pkey']],
+    ['refund_by_ids', ['refund_pkey']],
+    ['refunds_of_sales', ['refund_of_sale']],
+    ['refund_close_PAID', ['refund_pkey']],
+    ['refund_close_CANCELLED', ['refund_pkey']],
+    ['payout_find', ['payout_pkey']],
+    ['payout_lock', ['payout_pkey']],
+    ['payout_by_ids', ['payout_pkey']],
+    ['payout_close_PAID', ['payout_pkey']],
+    ['payout_close_FAILED', ['payout_pkey']],
+    ['payout_close_CANCELLED', ['payout_pkey']],
+    ['outflow_take', ['outflow_to_send']],
+    ['outflow_sent', ['outflow_pkey']],
+    ['outflow_postpone', ['outflow_pkey']],
+    ['outflow_end', ['outflow_pkey']],
+    ['outflow_due', ['outflow_to_settle']],
+    ['outflow_due_of_account', ['outflow_to_settle']],
+    ['inbox_find_outflow', ['inbox_pkey']],
     ['idempotency_find', ['idempotency_key_pkey']],
     ['inbox_find_payer', ['inbox_pkey']],
     ['account_delivery_credentials', ['account_pkey', 'credential_of_account']],

@@ -12,6 +12,8 @@ export const payloadPath = (txid: string): string => `/pix/${txid}`
 export function createSandboxRail(publicHost: string): Rail {
   return {
     name: SANDBOX_RAIL,
+    // Takes every order; who settles it, and when, is the simulator's business.
+    async sendOut() {},
     async openCharges(charges) {
       return charges.map(({ txid, merchantName, merchantCity }) => {
         const location = `${publicHost}${payloadPath(txid)}`

@@ -1,0 +1,5 @@
+export { payoutChecks } from './audit.ts'
+export { payoutRoutes } from './payout.routes.ts'
+export { findPayout, findPayoutsById } from './payout.store.ts'
+export { type Payout, payoutTotal } from './payout.ts'
+export { endPayout } from './settle-payout.ts'

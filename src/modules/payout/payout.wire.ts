@@ -1,0 +1,130 @@
+import { type Static, Type } from 'typebox'
+import { wireTimestamp } from '../../kernel/calendar.ts'
+import { centsToWire } from '../../kernel/cents.ts'
+import {
+  amount,
+  check,
+  email,
+  type Fields,
+  fault,
+  object,
+  oneOf,
+  type Read,
+  required,
+  text,
+  url,
+} from '../../kernel/reader.ts'
+import { nullable } from '../../kernel/schema.ts'
+import type { NewPayout } from './create-payout.ts'
+import { type Beneficiary, type Payout, payoutStates, payoutTotal } from './payout.ts'
+
+const pixKey = text({ max: 77, description: 'CPF, CNPJ, e-mail, phone or random key.' })
+const documentFields = {
+  type: required(oneOf(['CPF', 'CNPJ', 'OTHER'])),
+  number: required(text({ min: 2, max: 25 })),
+}
+const bankFields = {
+  type: oneOf(['CHECKING', 'SAVING']),
+  bankCode: text({ max: 8 }),
+  branch: text({ max: 10 }),
+  account: text({ max: 20 }),
+  pixKey,
+}
+const beneficiaryFields = {
+  name: required(text({ max: 255, example: 'Fornecedor Ltda' })),
+  email: email(),
+  document: object(documentFields),
+  bankDetails: object(bankFields),
+  pixKey,
+}
+
+/** A PIX key, or a bank account whole. */
+const beneficiary = check(object(beneficiaryFields), (read, field) => {
+  const bank = read.bankDetails
+  if (read.pixKey ?? bank?.pixKey) return undefined
+  const missing = (['type', 'bankCode', 'branch', 'account'] as const).find((name) => bank?.[name] === undefined)
+  return missing === undefined ? undefined : fault(`${field}.bankDetails.${missing}`, 'may not be null')
+})
+
+export const payoutFields = {
+  amount: required(amount({ example: 25 })),
+  currency: required(oneOf(['BRL'])),
+  referenceCode: required(text({ max: 100, example: 'payout-1' })),
+  beneficiary: required(beneficiary),
+  callbackURL: url({}),
+  notes: text({ max: 255 }),
+} satisfies Fields
+
+export const payoutExample = {
+  amount: 25,
+  currency: 'BRL',
+  referenceCode: 'payout-1',
+  beneficiary: { name: 'Fornecedor Ltda', bankDetails: { pixKey: 'fornecedor@example.com' } },
+}
+
+export const payoutFrom = (read: Read<typeof payoutFields>): NewPayout => ({
+  amount: read.amount,
+  referenceCode: read.referenceCode,
+  beneficiary: beneficiaryFrom(read.beneficiary),
+  callbackUrl: read.callbackURL ?? null,
+  notes: read.notes ?? null,
+})
+
+function beneficiaryFrom({ name, email, document, bankDetails, pixKey }: Read<typeof beneficiaryFields>): Beneficiary {
+  const bank = pixKey === undefined ? bankDetails : { ...bankDetails, pixKey }
+  return {
+    name,
+    ...(email !== undefined && { email }),
+    ...(document && { document }),
+    ...(bank && { bankDetails: bank as NonNullable<Beneficiary['bankDetails']> }),
+  }
+}
+
+const beneficiarySchema = Type.Object({
+  name: Type.String(),
+  email: Type.Optional(Type.String()),
+  document: Type.Optional(Type.Object({ type: Type.String(), number: Type.String() })),
+  bankDetails: Type.Optional(
+    Type.Object({
+      type: Type.Optional(Type.String()),
+      bankCode: Type.Optional(Type.String()),
+      branch: Type.Optional(Type.String()),
+      account: Type.Optional(Type.String()),
+      pixKey: Type.Optional(Type.String()),
+    }),
+  ),
+})
+
+export const payoutSchema = Type.Object({
+  id: Type.Integer(),
+  uuid: Type.String({ format: 'uuid' }),
+  type: Type.String(),
+  situation: Type.String({ enum: [...payoutStates] }),
+  currency: Type.String(),
+  amount: Type.Number(),
+  serviceFee: Type.Number(),
+  total: Type.Number(),
+  referenceCode: Type.String(),
+  creation: Type.String(),
+  processingDate: nullable(Type.String()),
+  error_code: Type.Optional(Type.String()),
+  notes: nullable(Type.String()),
+  beneficiary: beneficiarySchema,
+})
+
+export const payoutWire = (payout: Payout): Static<typeof payoutSchema> => ({
+  id: payout.number,
+  uuid: payout.id,
+  type: 'PAYOUT',
+  situation: payout.state,
+  currency: 'BRL',
+  amount: centsToWire(payout.amount),
+  serviceFee: centsToWire(payout.fee),
+  total: centsToWire(payoutTotal(payout)),
+  referenceCode: payout.referenceCode,
+  creation: wireTimestamp(payout.createdAt),
+  processingDate: payout.state === 'PAID' ? wireTimestamp(payout.closedAt!) : null,
+  ...(payout.errorCode !== null && { error_code: payout.errorCode }),
+  notes: payout.notes,
+  beneficiary: payout.beneficiary,
+})
