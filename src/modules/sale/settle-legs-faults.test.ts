@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import {
   anotherService,
   deadlocksBetweenTwo,
@@ -204,6 +204,20 @@ describe('two settlers', () => {
     expect(await effectsOn(recipients)).toEqual(once(recipients, 26))
   })
 
+  test('do not wait for each other: a message that somebody is just taking is passed over', async () => {
+    const { parent, recipients } = await parentWith(1)
+    const held = await it.given.paidSale(parent, shares(recipients))
+    const free = await it.given.paidSale(parent, shares(recipients))
+    await it.service.db.inTransaction(async (tx) => {
+      const text = `select 1 from split_message where transaction_id in (select transaction_id from split_leg where sale_id = $1) for update`
+      await tx.query({ name: '', text }, [held.uuid])
+      await settle()
+    })
+    expect([await legsOf(parent, held), await legsOf(parent, free)]).toEqual([['PENDING'], ['SETTLED']])
+    await settle()
+    expect(await effectsOn(recipients)).toEqual(once(recipients, 2))
+  })
+
   test('at once, many times over: each leg is credited and told once', async () => {
     const { parent, recipients } = await parentWith(20)
     const sales: TestSale[] = []
@@ -297,6 +311,37 @@ describe('two settlers', () => {
       [sales.map(({ uuid }) => uuid)],
     )
     expect([left!.n, await messages()]).toEqual([0, 0])
+  })
+})
+
+describe('a credit and a payment of the same recipients', () => {
+  test('meet at every hour in the same order', async () => {
+    const { parent, recipients } = await parentWith(5)
+    await it.given.paidSale(parent, shares(recipients))
+    const unpaid = await it.given.sale(parent, shares(recipients))
+    const waiting = async (count: number) => {
+      const [found] = await it.rows<{ n: number }>(
+        `select count(*) as n from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+      )
+      return found!.n === count
+    }
+    const deadlocks = await deadlocksBetweenTwo(it, async ([payer, settler]) => {
+      let both: Promise<unknown> | undefined
+      // Both come to the hour in the middle, from whichever side, and wait there for a third.
+      await it.service.db.inTransaction(async (tx) => {
+        const text = `select 1 from sale_hour where account_id = (select id from account where uuid = $1) for update`
+        await tx.query({ name: '', text }, [recipients[2]!.id])
+        const paid = payer.door.apply([railPayment(it.clock, unpaid)])
+        await vi.waitUntil(() => waiting(1))
+        const settled = settler.settlements.run()
+        await vi.waitUntil(() => waiting(2))
+        both = Promise.all([paid, settled])
+      })
+      await both
+    })
+    expect(deadlocks).toBe(0)
+    await settle()
+    expect(await effectsOn(recipients)).toEqual(once(recipients, 2))
   })
 })
 

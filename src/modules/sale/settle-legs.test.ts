@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { anotherService, type OtherService, onStatement } from '../../../test/harness/faulty-database.ts'
-import { pay, type TestAccount, type TestSale } from '../../../test/harness/given.ts'
+import { pay, situationOf, type TestAccount, type TestSale } from '../../../test/harness/given.ts'
 import { railPayment } from '../../../test/harness/rail-payment.ts'
 import { testService } from '../../../test/harness/test-service.ts'
 import { findViolations } from '../../audit.ts'
@@ -472,12 +472,14 @@ describe('a settler at work', () => {
     other.settlements.start()
     vi.useRealTimers()
     const sale = await it.given.sale(parent, shares(recipients))
+    const found: string[] = []
+    onStatement(other.db, 'split_message_take', { before: async () => found.push(await situationOf(parent, sale)) })
     const { apiKey, apiToken } = parent
     const api = other.api.as({ 'x-api-key': apiKey, 'x-api-token': apiToken })
     const paid = await api.post(`/v1.1/sandbox/sim/sale/${sale.uuid}/paid`, undefined, { headers })
     expect(paid.body.sale.situation).toBe('PAID')
     await vi.waitUntil(() => allSettled(parent, sale), { timeout: 30_000 })
-    expect(await creditsOf(recipients)).toEqual([1, 1])
+    expect([found, await creditsOf(recipients)]).toEqual([['PAID'], [1, 1]])
   })
 
   test('that is poked while it works looks once more', async () => {
@@ -533,5 +535,25 @@ describe('a settler at work', () => {
     expect((await creditsOf(recipients)).reduce((sum, n) => sum + n)).toBe(500)
     await settle()
     expect(await creditsOf(recipients)).toEqual(Array(20).fill(26))
+  })
+  test('of a service that is closed ends its batch first', async () => {
+    const { parent, recipients } = await parentWith(2)
+    const sale = await it.given.paidSale(parent, shares(recipients))
+    const other = await anotherService(it)
+    const [reached, release] = [gate(), gate()]
+    onStatement(other.db, 'sale_credit_shares', {
+      before: () => {
+        reached.open()
+        return release.opened
+      },
+    })
+    other.settlements.start()
+    await reached.opened
+    const closed = other.close()
+    // Whoever is still busy with the batch has the database until then.
+    await balancesOf(recipients)
+    release.open()
+    await closed
+    expect(await legsOf(parent, sale)).toEqual(['SETTLED', 'SETTLED'])
   })
 })
