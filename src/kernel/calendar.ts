@@ -58,9 +58,23 @@ export function calendarDay(text: string): CalendarDay | undefined {
 export const startOfDay = (day: CalendarDay): Instant => localInstant(Date.parse(`${day}T00:00:00Z`))
 
 /** After 9999-12-31 comes +010000-01-01: no day of the wire, but that one ends too. */
-export function dayAfter(day: CalendarDay): CalendarDay {
-  return new Date(Date.parse(`${day}T00:00:00Z`) + DAY_MS).toISOString().split('T')[0] as CalendarDay
+export const dayAfter = (day: CalendarDay): CalendarDay => plusDays(day, 1)
+
+export const plusDays = (day: CalendarDay, days: number): CalendarDay =>
+  new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().split('T')[0] as CalendarDay
+
+/** A month that has no such day gives its last one: 31 January and one month is 28 or 29 February. */
+export function plusMonths(day: CalendarDay, months: number): CalendarDay {
+  const [year, month, date] = day.split('-').map(Number) as [number, number, number]
+  const at = new Date(0)
+  at.setUTCFullYear(year, month - 1 + months + 1, 0)
+  at.setUTCDate(Math.min(date, at.getUTCDate()))
+  return at.toISOString().split('T')[0] as CalendarDay
 }
+
+/** An hour of a day, by the clock on the wall. */
+export const hourOfDay = (day: CalendarDay, hour: number): Instant =>
+  localInstant(Date.parse(`${day}T00:00:00Z`) + hour * HOUR_MS)
 
 /** Years of four digits, in UTC: what PostgreSQL reads back as we write it. */
 const INSTANT_MIN = Date.parse('0001-01-01T00:00:00Z')
