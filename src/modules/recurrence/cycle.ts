@@ -97,8 +97,13 @@ export const collectionAt = (day: CalendarDay): Instant => hourOfDay(day, COLLEC
 export const cancellableUntil = (dueDate: CalendarDay): Instant =>
   hourOfDay(plusDays(dueDate, -1), CANCELLED_UNTIL_HOUR)
 
-/** Whether a retry of this number can still begin: its day must not have begun. */
-export function isRetryOpen(dueDate: CalendarDay, periodicity: Periodicity, attempt: number, at: Instant): boolean {
-  const day = collectionDay(dueDate, periodicity, attempt)
-  return day !== undefined && dayOf(at) < day
+/** The next retry whose day has not begun; a charge that is told late may have missed one. */
+export function nextRetry(
+  { dueDate, attempt }: { readonly dueDate: CalendarDay; readonly attempt: number },
+  periodicity: Periodicity,
+  at: Instant,
+): number | undefined {
+  for (let next = attempt + 1; next <= RETRIES_MAX; next += 1)
+    if (dayOf(at) < collectionDay(dueDate, periodicity, next)!) return next
+  return undefined
 }
