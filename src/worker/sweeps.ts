@@ -23,6 +23,11 @@ export type SweepContext = {
     stopping: () => boolean,
     account?: { readonly accountId: AccountId; readonly now: Instant },
   ) => Promise<number>
+  /** Does what is due of recurrences, of everybody or of one account by its own clock. */
+  readonly runRecurrences?: (
+    stopping: () => boolean,
+    account?: { readonly accountId: AccountId; readonly now: Instant },
+  ) => Promise<void>
   /** Between two batches: a stop need not wait for the rest. */
   readonly stopping?: () => boolean
 }
@@ -54,6 +59,16 @@ export async function sweepOutflows(context: SweepContext): Promise<number> {
     all += await settleOutflows(stopping, { accountId: account.id, now: accountNow(account, clock.now()) })
   })
   return all
+}
+
+/** Mandates that nobody answered, and charges whose time has come. */
+export async function sweepRecurrences(context: SweepContext): Promise<void> {
+  const { clock, runRecurrences, stopping = () => false } = context
+  if (runRecurrences === undefined) return
+  await runRecurrences(stopping)
+  await eachAccountAhead(context, (account) =>
+    runRecurrences(stopping, { accountId: account.id, now: accountNow(account, clock.now()) }),
+  )
 }
 
 /** An account whose clock runs ahead expires its sales by that clock. */

@@ -6,7 +6,7 @@ import type { Connection } from '../../src/platform/database/database.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { systemRandomIds } from '../../src/platform/random-ids.ts'
 import { type BatchSettings, createService, type Service } from '../../src/service.ts'
-import { sweepExpiries, sweepOutflows } from '../../src/worker/sweeps.ts'
+import { sweepExpiries, sweepOutflows, sweepRecurrences } from '../../src/worker/sweeps.ts'
 import { type ApiClient, apiClient } from './api-client.ts'
 import { type Given, givens } from './given.ts'
 import { type ManualClock, manualClock } from './manual-clock.ts'
@@ -103,6 +103,7 @@ export async function startTestService({
     async sweep() {
       await sweepExpiries(service.sweeps)
       await sweepOutflows(service.sweeps)
+      await sweepRecurrences(service.sweeps)
     },
     rows: <Row>(sql: string, values: readonly unknown[] = []) => service.db.query<Row>({ name: '', text: sql }, values),
     async stop() {

@@ -7,7 +7,7 @@ import type { OutflowSettled } from '../../rail/rail.ts'
 import { endOutflow } from '../outflow/index.ts'
 import { endPayout } from '../payout/index.ts'
 import { settleRefund, settleReversal } from '../refund/index.ts'
-import type { DoorContext } from './apply-rail-events.ts'
+import type { DoorContext } from './door-context.ts'
 import { addOutflowToInbox, findOutflowEntry, setAsideOutflow } from './inbox.store.ts'
 
 export type OutflowOutcome =

@@ -4,8 +4,7 @@ import { ok, type Result, refuse } from '../../kernel/result.ts'
 import type { Database, Queryable, Transaction } from '../../platform/database/database.ts'
 import type { OutflowKind, OutflowSettled, PayoutError } from '../../rail/rail.ts'
 import { SANDBOX_RAIL } from '../../rail/sandbox/sandbox-rail.ts'
-import { applyOutflow, type DoorContext } from '../door/index.ts'
-import { outboxAfterCommit } from '../notification/index.ts'
+import { applyOutflow, type DoorContext, insideDoor } from '../door/index.ts'
 import { type DueOutflow, findDueOutflows, findDueOutflowsOf, referenceOf } from '../outflow/index.ts'
 import { findPayout } from '../payout/index.ts'
 import { findRefund, findReversal } from '../refund/index.ts'
@@ -81,9 +80,3 @@ export async function settleDueOutflows(
     if (due.length < PAGE || moved === 0) return settled
   }
 }
-
-/** What a transaction tells is looked for after its commit. */
-export const insideDoor = (door: DoorContext, tx: Transaction): DoorContext => ({
-  ...door,
-  outbox: outboxAfterCommit(door.outbox, (work) => tx.afterCommit(work)),
-})
