@@ -444,12 +444,17 @@ describe('the authorizations of a plan', () => {
 
   test('are only those of the plan, and of its account', async () => {
     const [account, other] = [await own.given.account(), await own.given.account()]
-    const [plan, sibling] = [await madeBy(account), await madeBy(account)]
-    await authorized(account, plan.id, [row(1)])
-    await authorized(account, sibling.id, [row(2)])
-    await authorized(other, plan.id, [row(3)])
+    const plans: { id: string }[] = []
+    for (const n of [1, 2, 3]) {
+      own.clock.advance(1)
+      const plan = await madeBy(account)
+      await authorized(account, plan.id, [row(n)])
+      plans.push(plan)
+    }
+    const plan = plans[1]!
+    await authorized(other, plan.id, [row(4)])
     const { body } = await query(account, plan.id)
-    expect(body.authorizations.map((one: { id: number }) => one.id)).toEqual([1])
+    expect(body.authorizations.map((one: { id: number }) => one.id)).toEqual([2])
     expect((await query(other, plan.id)).body).toEqual(notFound)
   })
 
