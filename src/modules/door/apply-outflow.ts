@@ -18,23 +18,32 @@ export type OutflowOutcome =
   | { readonly outcome: 'conflict' }
 
 /** What makes two reports one fact: which order, and how it ended. */
-const contentOf = ({ order, reference, outcome, error }: OutflowSettled) =>
-  JSON.stringify({ order, reference, outcome, error })
+const hashOf = ({ order, reference, outcome, error }: OutflowSettled): Buffer =>
+  createHash('sha256').update(JSON.stringify({ order, reference, outcome, error })).digest()
 
-/** How an order ended, once per order: its money leaves the hold, or comes back. */
-export async function applyOutflow(
+/** How an order ended: its money leaves the hold, or comes back. False where it has ended already: nothing is written then. */
+export async function endOrder(
+  context: Omit<DoorContext, 'db'>,
+  tx: Transaction,
+  event: OutflowSettled,
+): Promise<boolean> {
+  const now = context.clock.now()
+  const order = partsOfTxid(event.reference)
+  const settled = order && (await settle(context, tx, event, { accountId: order.accountId, id: order.saleId, now }))
+  if (!settled) return false
+  await addOutflowToInbox(tx, event, { hash: hashOf(event), accountId: order.accountId, id: order.saleId, now })
+  return true
+}
+
+/** The same from a rail, which may repeat itself and contradict itself. */
+async function applyOutflow(
   context: Omit<DoorContext, 'db'>,
   tx: Transaction,
   event: OutflowSettled,
 ): Promise<OutflowOutcome> {
+  if (await endOrder(context, tx, event)) return { outcome: 'applied' }
   const now = context.clock.now()
-  const hash = createHash('sha256').update(contentOf(event)).digest()
-  const order = partsOfTxid(event.reference)
-  const settled = order && (await settle(context, tx, event, { accountId: order.accountId, id: order.saleId, now }))
-  if (settled) {
-    await addOutflowToInbox(tx, event, { hash, accountId: order.accountId, id: order.saleId, now })
-    return { outcome: 'applied' }
-  }
+  const hash = hashOf(event)
   // The book was locked before the state was looked at, so whoever was first is visible here.
   const known = await findOutflowEntry(tx, event)
   if (known?.equals(hash)) return { outcome: 'duplicate' }

@@ -132,7 +132,7 @@ async function findDue(context: ClockContext, accountId: AccountId, to: Instant)
         kind: `outflow ${order.kind}`,
         id: order.id,
         breeds: false,
-        run: async (tx) => (await settleOutflow(insideDoor(door, tx), tx, order, paid)).outcome === 'applied',
+        run: (tx) => settleOutflow(insideDoor(door, tx), tx, order, paid),
       }),
     ),
     ...recurrences.map(

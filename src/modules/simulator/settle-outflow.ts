@@ -4,7 +4,7 @@ import { ok, type Result, refuse } from '../../kernel/result.ts'
 import type { Database, Queryable, Transaction } from '../../platform/database/database.ts'
 import type { OutflowKind, OutflowSettled, PayoutError } from '../../rail/rail.ts'
 import { SANDBOX_RAIL } from '../../rail/sandbox/sandbox-rail.ts'
-import { applyOutflow, type DoorContext, insideDoor } from '../door/index.ts'
+import { type DoorContext, endOrder, insideDoor } from '../door/index.ts'
 import { type DueOutflow, findDueOutflows, findDueOutflowsOf, referenceOf } from '../outflow/index.ts'
 import { findPayout } from '../payout/index.ts'
 import { findRefund, findReversal } from '../refund/index.ts'
@@ -26,13 +26,13 @@ const eventOf = (
   settledAt,
 })
 
-/** As the sandbox's bank would report it: through the door. */
+/** As the sandbox's bank would report it: through the door. False where it has ended already, by whomever: that is no alarm. */
 export const settleOutflow = (
   door: Omit<DoorContext, 'db'>,
   tx: Transaction,
   order: Pick<DueOutflow, 'accountId' | 'id' | 'kind'>,
   ending: Ending,
-) => applyOutflow(door, tx, eventOf(order, ending, door.clock.now()))
+): Promise<boolean> => endOrder(door, tx, eventOf(order, ending, door.clock.now()))
 
 const stateOf: Record<OutflowKind, (db: Queryable, accountId: AccountId, id: string) => Promise<string | undefined>> = {
   REFUND: async (db, accountId, id) => (await findRefund(db, accountId, id as RefundId))?.state,
@@ -52,8 +52,10 @@ export async function simulateEnd(
   if (id === undefined || state === undefined) return refuse({ code: 'outflow.notFound' })
   if (state === ending.outcome) return ok(state)
   if (state !== 'PENDING') return refuse({ code: 'outflow.final' })
-  const { outcome } = await settleOutflow(door, tx, { accountId, id, kind }, ending)
-  return outcome === 'conflict' ? refuse({ code: 'outflow.final' }) : ok(ending.outcome)
+  if (await settleOutflow(door, tx, { accountId, id, kind }, ending)) return ok(ending.outcome)
+  // Somebody was faster. The book is locked, so what is seen now stays.
+  const ended = await stateOf[kind](tx, accountId, id)
+  return ended === ending.outcome ? ok(ended) : refuse({ code: 'outflow.final' })
 }
 
 const PAGE = 200
@@ -73,8 +75,7 @@ export async function settleDueOutflows(
     let moved = 0
     for (const order of due) {
       if (stopping()) return settled + moved
-      const { outcome } = await db.inTransaction((tx) => settleOutflow(insideDoor(door, tx), tx, order, paid))
-      if (outcome === 'applied') moved += 1
+      if (await db.inTransaction((tx) => settleOutflow(insideDoor(door, tx), tx, order, paid))) moved += 1
     }
     settled += moved
     if (due.length < PAGE || moved === 0) return settled
