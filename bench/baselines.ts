@@ -1,5 +1,6 @@
 import { type ChildProcess, execFileSync, fork } from 'node:child_process'
 import { join } from 'node:path'
+import { createDatabaseIfMissing } from '../src/platform/database/migrate.ts'
 import type { RunningService } from '../test/harness/running-service.ts'
 import { httpRequest, runLoad } from './load.ts'
 
@@ -15,7 +16,7 @@ export async function measureBaselines(service: RunningService): Promise<Baselin
     warmUpSeconds: 1,
     make: () => httpRequest('GET', '/healthz', {}),
   })
-  return { tpcb: tpcb(socket), inserts: await singleInserts(socket), plainRoute: plain.perSecond }
+  return { tpcb: await tpcb(socket), inserts: await singleInserts(socket), plainRoute: plain.perSecond }
 }
 
 /** One row, one commit, one HTTP request each, through the same driver. */
@@ -32,14 +33,14 @@ async function singleInserts(socket: string): Promise<number> {
 }
 
 /** Where pgbench is installed: scale 100, 32 clients, prepared, 30 s. */
-function tpcb(socket: string): number | undefined {
+async function tpcb(socket: string): Promise<number | undefined> {
   const run = (...args: string[]) =>
     execFileSync('pgbench', ['-h', socket, '-U', 'postgres', ...args, 'tpcb'], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],
     })
   try {
-    execFileSync('psql', ['-h', socket, '-U', 'postgres', '-c', 'create database tpcb'], { stdio: 'ignore' })
+    await createDatabaseIfMissing({ host: socket, database: 'tpcb' })
     run('-i', '-s', '100', '-q')
   } catch {
     return undefined
