@@ -47,10 +47,13 @@ import {
   settleStep,
 } from './modules/sale/index.ts'
 import {
+  type AskedPayment,
   collectStep,
   outflowSimulatorRoutes,
+  paySales,
   recurrenceSimulatorRoutes,
   registrationRoutes,
+  type SimulatedPayment,
   selfServiceRoutes,
   settleDueOutflows,
   simulatorRoutes,
@@ -180,6 +183,13 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     alarm,
   }
   const door = createDoor(doorContext, { ...batches, onBatch: observeBatch('door') })
+  const payments: Batcher<AskedPayment, SimulatedPayment> = createBatcher({
+    name: 'simulated payments',
+    ...batches,
+    separate: ({ accountId, saleId }) => `${accountId} ${saleId}`,
+    run: (items) => paySales(doorContext, items),
+    onBatch: observeBatch('simulator'),
+  })
 
   const authenticator = createAuthenticator(db, secrets, clock)
   const command = { db, clock, secrets, ids }
@@ -189,6 +199,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const queueDepths = () => ({
     checkout: creations.depth(),
     door: door.batcher.depth(),
+    simulator: payments.depth(),
     deliveries: deliveries.inFlight(),
   })
 
@@ -248,7 +259,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         await merchant.register(notificationRoutes({ ...command, isKnown, poke: deliveries.poke }))
         if (config.env !== 'sandbox') return
         await merchant.register(selfServiceRoutes({ ...command, numbers }))
-        await merchant.register(simulatorRoutes({ ...command, door, doorContext, rail }))
+        await merchant.register(simulatorRoutes({ ...command, payments, doorContext, rail }))
         await merchant.register(outflowSimulatorRoutes({ ...command, doorContext }))
         await merchant.register(recurrenceSimulatorRoutes({ ...command, doorContext, rail }))
       })
@@ -315,7 +326,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       const letGo = setInterval(() => app.server.closeIdleConnections(), 20)
       const served = app.close().finally(() => clearInterval(letGo))
       await Promise.all([served, Promise.all([settlements.stop(), orders.stop()]).then(() => deliveries.stop())])
-      await Promise.all([creations.drained(), door.batcher.drained()])
+      await Promise.all([creations.drained(), payments.drained(), door.batcher.drained()])
       await db.close()
     },
   }

@@ -14,8 +14,10 @@ export {
   findChargeSales,
   findPayableSales,
   findSale,
+  findSaleHeads,
   lockAnySale,
   type PayableSaleRecord,
+  type SaleHead,
 } from './sale.store.ts'
 export {
   currentTxid,

@@ -2,6 +2,7 @@ import { HOUR_MS, type Instant } from '../../kernel/calendar.ts'
 import type { Cents } from '../../kernel/cents.ts'
 import type { AccountId, ChargeId, EndToEndId, MandateId, NumberId, SaleId } from '../../kernel/ids.ts'
 import { type Queryable, statement, type Transaction } from '../../platform/database/database.ts'
+import { plainArray } from '../../platform/database/sql-values.ts'
 import { type Leg, legsOfSql, type Settlement } from '../split/index.ts'
 import type { Sale, SaleMove, SaleState, Shopper } from './sale.ts'
 
@@ -157,6 +158,34 @@ async function findRecords(db: Queryable, asked: typeof findPayableSql, keys: re
       mandateId: row.mandate_id as MandateId | null,
     }),
   )
+}
+
+/** What a payment needs to know of the sale it names. */
+export type SaleHead = Pick<Sale, 'accountId' | 'id' | 'amount' | 'renewals' | 'state' | 'parentId' | 'chargeId'>
+
+const headsSql = statement<
+  Pick<SaleRow, 'account_id' | 'id' | 'amount_cents' | 'renewals' | 'state' | 'parent_id' | 'charge_id'>
+>(
+  'sale_heads',
+  `select s.account_id, s.id, s.amount_cents, s.renewals, s.state, s.parent_id, s.charge_id
+   from unnest($1::bigint[], $2::uuid[]) as k(account_id, id) join sale s using (account_id, id)`,
+)
+
+export async function findSaleHeads(db: Queryable, keys: readonly SaleKey[]): Promise<SaleHead[]> {
+  if (keys.length === 0) return []
+  const rows = await db.query(headsSql, [
+    plainArray(keys.map((key) => key.accountId)),
+    plainArray(keys.map((key) => key.saleId)),
+  ])
+  return rows.map((row) => ({
+    accountId: row.account_id as AccountId,
+    id: row.id as SaleId,
+    amount: row.amount_cents as Cents,
+    renewals: row.renewals,
+    state: row.state,
+    parentId: row.parent_id as SaleId | null,
+    chargeId: row.charge_id as ChargeId | null,
+  }))
 }
 
 /** Which counter a state is kept in. */

@@ -2,10 +2,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { type Instant, MINUTE_MS, plusMs, wireTimestamp } from '../../kernel/calendar.ts'
 import { centsToWire } from '../../kernel/cents.ts'
-import { type EndToEndId, type SaleId, uuidFromWire } from '../../kernel/ids.ts'
+import { type SaleId, uuidFromWire } from '../../kernel/ids.ts'
 import { amount, integer, object, objectSchema, text } from '../../kernel/reader.ts'
 import { ok, type Result, refuse } from '../../kernel/result.ts'
 import { nullable } from '../../kernel/schema.ts'
+import type { Batcher } from '../../platform/batcher.ts'
 import type { Queryable } from '../../platform/database/database.ts'
 import { readBody } from '../../platform/http/body.ts'
 import { success } from '../../platform/http/context.ts'
@@ -22,11 +23,9 @@ import { RequestInvalid, RequestRefused, RequestUnusable, unwrap } from '../../p
 import { findKey } from '../../platform/idempotency/idempotency.store.ts'
 import { reserveNumbers } from '../../platform/number-blocks.ts'
 import type { RandomIds } from '../../platform/random-ids.ts'
-import type { PaymentReceived, Rail } from '../../rail/rail.ts'
-import { SANDBOX_ISPB, SANDBOX_RAIL } from '../../rail/sandbox/sandbox-rail.ts'
-import { applyRailEvents, type Door, type DoorContext, insideDoor, type RailEventOutcome } from '../door/index.ts'
+import type { Rail } from '../../rail/rail.ts'
+import { type DoorContext, insideDoor, type RailEventOutcome } from '../door/index.ts'
 import { findReversal } from '../refund/index.ts'
-import { currentTxid, findSale, type Sale } from '../sale/index.ts'
 import {
   type Advanced,
   type AdvanceRefusal,
@@ -36,12 +35,14 @@ import {
   readClock,
   resetClock,
 } from './advance-clock.ts'
+import { type AskedPayment, paySales, type SimulatedPayment } from './pay-sales.ts'
 import { Outrun } from './play-recurrence.ts'
 import { untilNotOutrun } from './until-not-outrun.ts'
 
 export type SimulatorContext = CommandContext & {
   readonly ids: RandomIds
-  readonly door: Door
+  /** Payments asked for at the same time are made together. */
+  readonly payments: Batcher<AskedPayment, SimulatedPayment>
   readonly doorContext: DoorContext
   readonly rail: Rail
 }
@@ -98,12 +99,10 @@ function unwrapClock<Value>(result: Result<Value, AdvanceRefusal>, field: string
   return unwrap(result, { 'clock.backwards': field, 'clock.tooFar': field, 'clock.busy': field })
 }
 
-const defaultPayer = { document: '52998224725', name: 'Pagador de Teste', ispb: SANDBOX_ISPB }
-
-/** `E`, the payer's bank, the minute in UTC and eleven random characters. */
-function newEndToEnd(at: Instant, ispb: string, ids: RandomIds): EndToEndId {
-  const minute = new Date(at).toISOString().replace(/\D/g, '').slice(0, 12)
-  return `E${ispb}${minute}${ids.alphanumeric(11)}` as EndToEndId
+/** Money that fitted nothing, now or when it was first reported. */
+const reversalOf = (told: RailEventOutcome): string | undefined => {
+  if (told.outcome === 'reversed') return told.reversalId
+  return told.outcome === 'duplicate' && told.of?.outcome === 'REVERSED' ? told.of.outcomeId : undefined
 }
 
 /** One end-to-end id with two contents. */
@@ -111,45 +110,21 @@ class Contradiction extends RequestInvalid {}
 
 /** Speaks to the door, never around it. */
 export function simulatorRoutes(context: SimulatorContext) {
-  const { db, clock, ids } = context
+  const { db, clock } = context
   const clocks = { db, clock, door: context.doorContext, rail: context.rail }
 
-  async function paymentFor(
-    sale: Sale,
-    body: ReturnType<typeof readBody<typeof paidFields>>,
-    reader: Queryable,
-  ): Promise<PaymentReceived> {
-    const { now } = await readClock({ db: reader, clock }, sale.accountId)
-    const ispb = body.payer?.ispb ?? defaultPayer.ispb
-    return {
-      kind: 'payment',
-      rail: SANDBOX_RAIL,
-      endToEnd: (body.endToEnd as EndToEndId | undefined) ?? newEndToEnd(now, ispb, ids),
-      txid: currentTxid(sale),
-      amount: body.amount ?? sale.amount,
-      settledAt: body.settledAt ?? now,
-      payer: {
-        document: body.payer?.document ?? defaultPayer.document,
-        name: body.payer?.name ?? defaultPayer.name,
-        ispb,
-      },
-    }
-  }
-
-  async function paidBody(sale: Sale, payment: PaymentReceived, outcome: RailEventOutcome, reader: Queryable) {
-    if (outcome.outcome === 'conflict')
+  async function paidBody(sale: AskedPayment, paid: SimulatedPayment, reader: Queryable) {
+    const { payment, state, told } = unwrap(
+      paid.outcome === 'told' ? ok(paid) : refuse({ code: 'sale.notFound' as const }),
+      { 'sale.notFound': 'saleToken' },
+    )
+    if (told.outcome === 'conflict')
       throw new Contradiction([{ field: 'endToEnd', message: 'was reported before with other content' }])
-    const reversalId =
-      outcome.outcome === 'reversed'
-        ? outcome.reversalId
-        : outcome.outcome === 'duplicate' && outcome.of?.outcome === 'REVERSED'
-          ? outcome.of.outcomeId
-          : undefined
+    const reversalId = reversalOf(told)
     const reversal = reversalId && (await findReversal(reader, sale.accountId, reversalId as never))
-    const after = (await findSale(reader, sale.accountId, sale.id))!
     return {
       ...success,
-      sale: { uuid: after.id, situation: after.state },
+      sale: { uuid: sale.saleId, situation: state },
       endToEnd: payment.endToEnd,
       reversal: reversal
         ? {
@@ -163,21 +138,11 @@ export function simulatorRoutes(context: SimulatorContext) {
     }
   }
 
-  async function pay(
-    request: FastifyRequest<{ Params: { saleUUID: string } }>,
-    reader: Queryable,
-    report: (payment: PaymentReceived) => Promise<RailEventOutcome>,
-  ) {
-    const body = readBody(request, paidFields)
+  function askedPayment(request: FastifyRequest<{ Params: { saleUUID: string } }>): AskedPayment {
+    const asked = readBody(request, paidFields)
     const saleId = uuidFromWire<SaleId>(request.params.saleUUID)
-    const sought = saleId && (await findSale(reader, request.accountId, saleId))
-    // Nobody pays a recipient-side transaction: it is paid with its parent.
-    const found = sought?.parentId === null ? sought : undefined
-    const sale = unwrap(found ? ok(found) : refuse({ code: 'sale.notFound' as const }), {
-      'sale.notFound': 'saleToken',
-    })
-    const payment = await paymentFor(sale, body, reader)
-    return paidBody(sale, payment, await report(payment), reader)
+    const found = saleId ? ok(saleId) : refuse({ code: 'sale.notFound' as const })
+    return { accountId: request.accountId, saleId: unwrap(found, { 'sale.notFound': 'saleToken' }), asked }
   }
 
   /** A jump commits step by step; its Idempotency-Key commits with the last step. */
@@ -225,18 +190,18 @@ export function simulatorRoutes(context: SimulatorContext) {
         },
       },
       async (request, reply) => {
-        if (request.headers['idempotency-key'] === undefined)
-          return pay(request, db, async (payment) => (await context.door.apply([payment]))[0]!)
+        if (request.headers['idempotency-key'] === undefined) {
+          const item = askedPayment(request)
+          return paidBody(item, await context.payments.submit(item), db)
+        }
         const numbers = await reserveNumbers(context.doorContext.numbers, 1)
         return untilNotOutrun(() =>
           runCommand(context, request, reply, async (tx) => {
-            const paid = pay(request, tx, async (payment) => {
-              const [outcome] = await applyRailEvents(insideDoor({ ...context.doorContext, numbers }, tx), [payment])
-              if (typeof outcome !== 'object') throw new Outrun()
-              return outcome
-            })
+            const item = askedPayment(request)
+            const [paid] = await paySales(insideDoor({ ...context.doorContext, numbers }, tx), [item])
+            if (typeof paid !== 'object') throw new Outrun()
             // A contradiction is refused and yet kept aside, so its transaction must commit.
-            return paid.then(
+            return paidBody(item, paid, tx).then(
               (body) => ({ http: 200, body }),
               (error) => (error instanceof Contradiction ? request.server.envelopeOf(error) : Promise.reject(error)),
             )

@@ -1,0 +1,115 @@
+import type { Instant } from '../../kernel/calendar.ts'
+import type { Cents } from '../../kernel/cents.ts'
+import type { AccountId, EndToEndId, SaleId } from '../../kernel/ids.ts'
+import { DEFERRED } from '../../platform/batcher.ts'
+import type { PaymentReceived } from '../../rail/rail.ts'
+import { SANDBOX_ISPB, SANDBOX_RAIL } from '../../rail/sandbox/sandbox-rail.ts'
+import { accountNow, findAccountTerms } from '../account/index.ts'
+import { applyRailEvents, type DoorContext, type RailEventOutcome } from '../door/index.ts'
+import { currentTxid, findSaleHeads, type SaleHead } from '../sale/index.ts'
+
+/** A payment as whoever tries things out asks for it; what is left out is as a payer would have it. */
+export type AskedPayment = {
+  readonly accountId: AccountId
+  readonly saleId: SaleId
+  readonly asked: {
+    readonly amount?: Cents | undefined
+    readonly payer?:
+      | {
+          readonly document?: string | undefined
+          readonly name?: string | undefined
+          readonly ispb?: string | undefined
+        }
+      | undefined
+    readonly endToEnd?: string | undefined
+    readonly settledAt?: Instant | undefined
+  }
+  /** Decided once: a batch whose outcome is unknown is reported again under the same ids. */
+  payment?: PaymentReceived
+}
+
+export type SimulatedPayment =
+  | { readonly outcome: 'notFound' }
+  | {
+      readonly outcome: 'told'
+      readonly payment: PaymentReceived
+      readonly state: string
+      readonly told: RailEventOutcome
+    }
+
+type Outcomes = ReadonlyMap<AskedPayment, RailEventOutcome | typeof DEFERRED>
+
+const defaultPayer = { document: '52998224725', name: 'Pagador de Teste', ispb: SANDBOX_ISPB }
+
+/** `E`, the payer's bank, the minute in UTC and eleven random characters. */
+function newEndToEnd(at: Instant, ispb: string, { ids }: DoorContext): EndToEndId {
+  const minute = new Date(at).toISOString().replace(/\D/g, '').slice(0, 12)
+  return `E${ispb}${minute}${ids.alphanumeric(11)}` as EndToEndId
+}
+
+/** Payments of sales, in batches: looked up together, and reported by the door as a bank would. */
+export async function paySales(
+  door: DoorContext,
+  items: readonly AskedPayment[],
+): Promise<(SimulatedPayment | typeof DEFERRED)[]> {
+  const heads = await findSaleHeads(door.db, items)
+  const sales = new Map(heads.map((head) => [head.id, head]))
+  await decidePayments(door, items, sales)
+  const payable = items.filter((item) => item.payment !== undefined)
+  const told = await applyRailEvents(
+    door,
+    payable.map((item) => item.payment!),
+  )
+  const outcomes: Outcomes = new Map(payable.map((item, index) => [item, told[index]!] as const))
+  const after = await statesAfter(door, payable, outcomes)
+  return items.map((item) => {
+    const outcome = outcomes.get(item)
+    if (outcome === undefined) return { outcome: 'notFound' }
+    if (outcome === DEFERRED) return DEFERRED
+    return { outcome: 'told', payment: item.payment!, state: after(item), told: outcome }
+  })
+}
+
+async function decidePayments(door: DoorContext, items: readonly AskedPayment[], sales: Map<SaleId, SaleHead>) {
+  const undecided = items.filter((item) => item.payment === undefined && isPayable(sales.get(item.saleId)))
+  if (undecided.length === 0) return
+  const now = door.clock.now()
+  const accounts = await findAccountTerms(
+    door.db,
+    undecided.map((item) => item.accountId),
+  )
+  for (const item of undecided) {
+    const sale = sales.get(item.saleId)!
+    const at = accountNow(accounts.get(item.accountId)!, now)
+    const { amount, payer, endToEnd, settledAt } = item.asked
+    const ispb = payer?.ispb ?? defaultPayer.ispb
+    item.payment = {
+      kind: 'payment',
+      rail: SANDBOX_RAIL,
+      endToEnd: (endToEnd as EndToEndId | undefined) ?? newEndToEnd(at, ispb, door),
+      txid: currentTxid(sale),
+      amount: amount ?? sale.amount,
+      settledAt: settledAt ?? at,
+      payer: { document: payer?.document ?? defaultPayer.document, name: payer?.name ?? defaultPayer.name, ispb },
+    }
+  }
+}
+
+/** Nobody pays a recipient-side transaction: it is paid with its parent. */
+const isPayable = (sale: SaleHead | undefined): boolean => sale !== undefined && sale.parentId === null
+
+/** A payment that was applied has made its sale PAID; the others are looked up once more. */
+async function statesAfter(
+  { db }: DoorContext,
+  items: readonly AskedPayment[],
+  outcomes: Outcomes,
+): Promise<(item: AskedPayment) => string> {
+  const isApplied = (item: AskedPayment) => {
+    const outcome = outcomes.get(item)
+    return typeof outcome === 'object' && outcome.outcome === 'applied'
+  }
+  const others = items.filter((item) => !isApplied(item))
+  const heads = others.length === 0 ? [] : await findSaleHeads(db, others)
+  const states = new Map(heads.map((head) => [head.id, head.state]))
+  return (item) => (isApplied(item) ? 'PAID' : states.get(item.saleId)!)
+}
