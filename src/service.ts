@@ -13,7 +13,15 @@ import {
   createDeliveryCredentials,
   findAccountTerms,
 } from './modules/account/index.ts'
-import { createDoor, type Door, type DoorContext, findPayer } from './modules/door/index.ts'
+import {
+  applyOutflow,
+  applyOutflowAlone,
+  createDoor,
+  type Door,
+  type DoorContext,
+  findPayer,
+  insideDoor,
+} from './modules/door/index.ts'
 import { ledgerRoutes } from './modules/ledger/index.ts'
 import {
   countWaiting,
@@ -22,7 +30,7 @@ import {
   type DispatcherObserver,
   notificationRoutes,
 } from './modules/notification/index.ts'
-import { sendDueOrders } from './modules/outflow/index.ts'
+import { countOrders, lookUpOrders, sendDueOrders, withdrawOrders } from './modules/outflow/index.ts'
 import { findPayout, payoutRoutes } from './modules/payout/index.ts'
 import { findRefund, findReversal, refundRoutes } from './modules/refund/index.ts'
 import {
@@ -44,7 +52,7 @@ import {
   settleDueOutflows,
   simulatorRoutes,
 } from './modules/simulator/index.ts'
-import { recipientRoutes } from './modules/split/index.ts'
+import { countMessages, recipientRoutes } from './modules/split/index.ts'
 import { transactionRoutes } from './modules/transaction/index.ts'
 import { type Batcher, createBatcher } from './platform/batcher.ts'
 import type { Clock } from './platform/clock.ts'
@@ -56,6 +64,7 @@ import { createNumberBlocks } from './platform/number-blocks.ts'
 import { createOutgoing } from './platform/outgoing/outgoing.ts'
 import type { RandomIds } from './platform/random-ids.ts'
 import { createSecrets, type Secrets } from './platform/secrets.ts'
+import type { OutflowSettled, Rail } from './rail/rail.ts'
 import { createSandboxRail } from './rail/sandbox/sandbox-rail.ts'
 import type { SweepContext } from './worker/sweeps.ts'
 
@@ -69,6 +78,8 @@ export type ServiceOptions = {
   readonly logger: Logger
   readonly requestLine?: RequestLine | undefined
   readonly batches?: Partial<BatchSettings>
+  /** By default the sandbox's. */
+  readonly rail?: Rail
   /** All processes of this host; by default this one. */
   readonly renderMetrics?: () => Promise<string>
 }
@@ -112,7 +123,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const metrics = createMetrics()
   const secrets = createSecrets(options.encryptionKeys, ids)
   const numbers = createNumberBlocks(db)
-  const rail = createSandboxRail(config.publicUrl.replace(/^https?:\/\//i, ''))
+  const rail = options.rail ?? createSandboxRail(config.publicUrl.replace(/^https?:\/\//i, ''))
   const batches = { ...defaultBatches(config.processes), ...options.batches }
   const observeBatch = (batch: string) => (size: number) => metrics.batchSize.observe({ batch }, size)
 
@@ -158,6 +169,13 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     legsPaid: settlements.poke,
     ordersReserved: orders.poke,
     alarm,
+  }
+  const asking = {
+    db,
+    clock,
+    rail,
+    hear: (event: OutflowSettled) => applyOutflowAlone(doorContext, event),
+    trouble: troubleOfLooking,
   }
   const door = createDoor(doorContext, { ...batches, onBatch: observeBatch('door') })
 
@@ -215,7 +233,17 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         await merchant.register(transactionRoutes({ db }))
         await merchant.register(recipientRoutes({ db }))
         await merchant.register(refundRoutes({ ...command, numbers, send: orders.poke }))
-        await merchant.register(payoutRoutes({ ...command, numbers, outbox: deliveries, send: orders.poke }))
+        await merchant.register(
+          payoutRoutes({
+            ...command,
+            numbers,
+            outbox: deliveries,
+            rail,
+            hear: (tx, event) => applyOutflow(insideDoor(doorContext, tx), tx, event),
+            send: orders.poke,
+            trouble: troubleOfLooking,
+          }),
+        )
         await merchant.register(ledgerRoutes({ db, accountTime }))
         await merchant.register(accountRoutes({ ...command, authenticator }))
         await merchant.register(notificationRoutes({ ...command, isKnown, poke: deliveries.poke }))
@@ -239,7 +267,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   }
 
   async function waiting() {
-    return { notifications: await countWaiting(db) }
+    const [notifications, shares, orders] = await Promise.all([countWaiting(db), countMessages(db), countOrders(db)])
+    return { notifications, shares, ordersReserved: orders.reserved, ordersSent: orders.sent }
   }
 
   async function accountTime(accountId: AccountId) {
@@ -261,6 +290,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       db,
       clock,
       onExpired: (count) => metrics.expired.inc(count),
+      withdrawOrders: () => withdrawOrders(asking),
+      lookUpOrders: () => lookUpOrders(asking),
       ...(config.env === 'sandbox' && {
         settleOutflows: (stopping, account) => settleDueOutflows({ db, door: doorContext }, stopping, account),
       }),

@@ -18,6 +18,7 @@ export const errorEnvelopes: Readonly<Record<string, Row>> = {
   'outflow.final':            [400,  -1, 'field validation failure',  'payment cannot be updated'],
   'payout.notFound':          [404, 998, 'transaction not found',     'non-existent transaction'],
   'payout.notPending':        [400, 999, 'transaction not PENDING',   'invalid transaction situation'],
+  'payout.notWithdrawn':      [400, 999, 'transaction not PENDING',   'the bank is paying it already'],
   'reversal.notFound':        [404, 998, 'transaction not found',     'non-existent transaction'],
   'sale.notCancelled':        [400, 999, 'transaction not CANCELLED', 'invalid transaction situation'],
   'sale.mustBePaid':          [400,  -1, 'sale must be PAID',         "the transaction status must be 'PAID'"],

@@ -6,6 +6,7 @@ import {
   sweepIdempotencyKeys,
   sweepLateExpiries,
   sweepNotificationDays,
+  sweepOrders,
   sweepOutflows,
 } from './sweeps.ts'
 
@@ -19,6 +20,7 @@ type Job = {
 const jobs: readonly Job[] = [
   { name: 'expire sales', everyMs: SECOND_MS, run: sweepExpiries },
   { name: 'settle what goes out', everyMs: SECOND_MS, run: sweepOutflows },
+  { name: 'ask the rail about orders', everyMs: 5 * SECOND_MS, run: sweepOrders },
   { name: 'expire sales committed late', everyMs: MINUTE_MS, run: sweepLateExpiries },
   { name: 'forget idempotency keys', everyMs: 10 * MINUTE_MS, run: sweepIdempotencyKeys },
   { name: 'keep days of notifications', everyMs: HOUR_MS, run: sweepNotificationDays },

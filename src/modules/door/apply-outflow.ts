@@ -4,8 +4,9 @@ import type { AccountId, PayoutId, RefundId, ReversalId } from '../../kernel/ids
 import { partsOfTxid } from '../../kernel/txid.ts'
 import type { Database, Transaction } from '../../platform/database/database.ts'
 import type { OutflowSettled } from '../../rail/rail.ts'
+import { outboxAfterCommit } from '../notification/index.ts'
 import { endOutflow } from '../outflow/index.ts'
-import { endPayout } from '../payout/index.ts'
+import { settlePayout } from '../payout/index.ts'
 import { settleRefund, settleReversal } from '../refund/index.ts'
 import type { DoorContext } from './apply-rail-events.ts'
 import { addOutflowToInbox, findOutflowEntry, setAsideOutflow } from './inbox.store.ts'
@@ -17,9 +18,9 @@ export type OutflowOutcome =
   /** Of nothing we know, or it contradicts what we know: kept aside for a person to look at. */
   | { readonly outcome: 'conflict' }
 
-/** What makes two reports one fact: which order, and how it ended. */
+/** What makes two reports one fact: which order, and how it ended. Only a failure has a reason. */
 const contentOf = ({ order, reference, outcome, error }: OutflowSettled) =>
-  JSON.stringify({ order, reference, outcome, error })
+  JSON.stringify({ order, reference, outcome, error: outcome === 'FAILED' ? error : null })
 
 /** How an order ended, once per order: its money leaves the hold, or comes back. */
 export async function applyOutflow(
@@ -30,14 +31,14 @@ export async function applyOutflow(
   const now = context.clock.now()
   const hash = createHash('sha256').update(contentOf(event)).digest()
   const order = partsOfTxid(event.reference)
-  const settled = order && (await settle(context, tx, event, { accountId: order.accountId, id: order.saleId, now }))
-  if (settled) {
+  const effect = order && (await settle(context, tx, event, { accountId: order.accountId, id: order.saleId, now }))
+  if (order && effect === 'settled') {
     await addOutflowToInbox(tx, event, { hash, accountId: order.accountId, id: order.saleId, now })
     return { outcome: 'applied' }
   }
   // The book was locked before the state was looked at, so whoever was first is visible here.
   const known = await findOutflowEntry(tx, event)
-  if (known?.equals(hash)) return { outcome: 'duplicate' }
+  if (known?.equals(hash) || effect === 'asItIs') return { outcome: 'duplicate' }
   await setAsideOutflow(tx, context.ids.uuidAt(now), event, hash, now)
   tx.afterCommit(() =>
     context.alarm('the rail contradicts what is known of an order', {
@@ -50,16 +51,22 @@ export async function applyOutflow(
   return { outcome: 'conflict' }
 }
 
+/** Without effect where there is no such order, or it has ended; `asItIs` where it ended so without the rail. */
+type Effect = 'settled' | 'asItIs' | 'none'
+
 async function settle(
   { ids, outbox }: Omit<DoorContext, 'db'>,
   tx: Transaction,
-  { order, outcome, error }: OutflowSettled,
+  { order, outcome, error, detail }: OutflowSettled,
   { accountId, id, now }: { accountId: AccountId; id: string; now: Instant },
-): Promise<boolean> {
+): Promise<Effect> {
   const inside = { tx, ids, outbox, now }
   if (order === 'PAYOUT') {
-    const on = outcome === 'PAID' ? 'paid' : outcome === 'FAILED' ? 'failed' : 'cancelled'
-    return (await endPayout(inside, { accountId, id: id as PayoutId, on, ...(error && { error }) })).ok
+    const done = await settlePayout(inside, { accountId, id: id as PayoutId, outcome, error, detail: detail ?? null })
+    if (done.ok) return 'settled'
+    // Its merchant cancelled it, and so does the rail.
+    const ended = done.refusal.code === 'payout.notPending' && done.refusal.state
+    return ended === 'CANCELLED' && outcome === 'CANCELLED' ? 'asItIs' : 'none'
   }
   // A return has no failure of its own: what could not be given back is cancelled.
   const end = outcome === 'PAID' ? 'PAID' : 'CANCELLED'
@@ -68,9 +75,15 @@ async function settle(
       ? await settleRefund(inside, { accountId, id: id as RefundId, outcome: end })
       : await settleReversal(inside, { accountId, id: id as ReversalId, outcome: end })
   if (done) await endOutflow(tx, accountId, id)
-  return done
+  return done ? 'settled' : 'none'
 }
 
 /** Alone, in a transaction of its own. */
 export const applyOutflowAlone = (context: DoorContext & { readonly db: Database }, event: OutflowSettled) =>
   context.db.inTransaction((tx) => applyOutflow(context, tx, event))
+
+/** What a transaction tells is looked for after its commit. */
+export const insideDoor = (door: DoorContext, tx: Transaction): DoorContext => ({
+  ...door,
+  outbox: outboxAfterCommit(door.outbox, (work) => tx.afterCommit(work)),
+})

@@ -1,4 +1,4 @@
-export { applyOutflow, applyOutflowAlone, type OutflowOutcome } from './apply-outflow.ts'
+export { applyOutflow, applyOutflowAlone, insideDoor, type OutflowOutcome } from './apply-outflow.ts'
 export { applyRailEvents, type DoorContext, type RailEventOutcome } from './apply-rail-events.ts'
 export { doorChecks } from './audit.ts'
 export { createDoor, type Door } from './door.ts'

@@ -266,8 +266,9 @@ describe('a payout is cancelled by its merchant', () => {
     expect((await query(other, foreign)).body.situation).toBe('PENDING')
   })
 
-  test('by DELETE without a uuid is not found', async () => {
-    expect((await (await shop()).api.send('DELETE', '/v1.1/payout', {})).body).toEqual(unknown)
+  test.each([undefined, {}, { uuid: null }])('by DELETE needs a uuid: %o', async (body) => {
+    const reply = await (await shop()).api.send('DELETE', '/v1.1/payout', body)
+    expect([reply.http, reply.body.errors]).toEqual([400, [{ field: 'uuid', message: 'may not be null' }]])
   })
 
   test('needs no body, and keeps the reason of one that has it', async () => {

@@ -11,10 +11,10 @@ import {
   setClockOffset,
   takeClock,
 } from '../account/index.ts'
-import type { DoorContext } from '../door/index.ts'
-import { findDueOutflowsOf } from '../outflow/index.ts'
+import { type DoorContext, insideDoor } from '../door/index.ts'
+import { bringNear, findDueOutflowsOf } from '../outflow/index.ts'
 import { expireSale, findNextExpiries } from '../sale/index.ts'
-import { insideDoor, paid, settleOutflow } from './settle-outflow.ts'
+import { paid, settleOutflow } from './settle-outflow.ts'
 
 const JUMP_MS_MAX = 1_830 * DAY_MS
 /** Many jumps together end here: what an account makes late in its life still has years of four digits. */
@@ -55,6 +55,7 @@ export async function resetClock(
   return holdingClock(context, accountId, answer, async (letGo) => {
     const reset = async (tx: Transaction): Promise<ClockReading> => {
       await setClockOffset(tx, accountId, 0, clock.now())
+      await bringNear(tx, accountId, clock.now())
       await letGo(tx)
       return readClock({ db: tx, clock }, accountId)
     }

@@ -5,8 +5,8 @@ import { success } from '../../platform/http/context.ts'
 import { type CommandContext, runCommand } from '../../platform/http/idempotently.ts'
 import { RequestInvalid, unwrap } from '../../platform/http/refusals.ts'
 import { type OutflowKind, type PayoutError, payoutErrors } from '../../rail/rail.ts'
-import type { DoorContext } from '../door/index.ts'
-import { type Ending, insideDoor, paid, simulateEnd } from './settle-outflow.ts'
+import { type DoorContext, insideDoor } from '../door/index.ts'
+import { type Ending, paid, simulateEnd } from './settle-outflow.ts'
 
 export type OutflowSimulatorContext = CommandContext & { readonly doorContext: DoorContext }
 

@@ -4,9 +4,8 @@ import { ok, type Result, refuse } from '../../kernel/result.ts'
 import type { Database, Queryable, Transaction } from '../../platform/database/database.ts'
 import type { OutflowKind, OutflowSettled, PayoutError } from '../../rail/rail.ts'
 import { SANDBOX_RAIL } from '../../rail/sandbox/sandbox-rail.ts'
-import { applyOutflow, type DoorContext } from '../door/index.ts'
-import { outboxAfterCommit } from '../notification/index.ts'
-import { type DueOutflow, findDueOutflows, findDueOutflowsOf, referenceOf } from '../outflow/index.ts'
+import { applyOutflow, type DoorContext, insideDoor, type OutflowOutcome } from '../door/index.ts'
+import { type DueOutflow, findDueOutflows, findDueOutflowsOf, lockOrder, referenceOf } from '../outflow/index.ts'
 import { findPayout } from '../payout/index.ts'
 import { findRefund, findReversal } from '../refund/index.ts'
 
@@ -27,19 +26,31 @@ const eventOf = (
   settledAt,
 })
 
-/** As the sandbox's bank would report it: through the door. */
-export const settleOutflow = (
+/**
+ * As the sandbox's bank would report it: through the door. What a merchant wants back it lets go of (the sandbox's rail says
+ * so whenever it is asked), so it does not settle it any more.
+ */
+export async function settleOutflow(
   door: Omit<DoorContext, 'db'>,
   tx: Transaction,
   order: Pick<DueOutflow, 'accountId' | 'id' | 'kind'>,
   ending: Ending,
-) => applyOutflow(door, tx, eventOf(order, ending, door.clock.now()))
-
-const stateOf: Record<OutflowKind, (db: Queryable, accountId: AccountId, id: string) => Promise<string | undefined>> = {
-  REFUND: async (db, accountId, id) => (await findRefund(db, accountId, id as RefundId))?.state,
-  REVERSAL: async (db, accountId, id) => (await findReversal(db, accountId, id as ReversalId))?.state,
-  PAYOUT: async (db, accountId, id) => (await findPayout(db, accountId, id as PayoutId))?.state,
+): Promise<OutflowOutcome | { readonly outcome: 'wantedBack' }> {
+  if ((await lockOrder(tx, order.accountId, order.id))?.cancelAsked) return { outcome: 'wantedBack' }
+  return applyOutflow(door, tx, eventOf(order, ending, door.clock.now()))
 }
+
+type Standing = { readonly state: string; readonly errorCode?: PayoutError | null }
+const standingOf: Record<
+  OutflowKind,
+  (db: Queryable, accountId: AccountId, id: string) => Promise<Standing | undefined>
+> = {
+  REFUND: (db, accountId, id) => findRefund(db, accountId, id as RefundId),
+  REVERSAL: (db, accountId, id) => findReversal(db, accountId, id as ReversalId),
+  PAYOUT: (db, accountId, id) => findPayout(db, accountId, id as PayoutId),
+}
+const isEnd = ({ state, errorCode = null }: Standing, { outcome, error }: Ending) =>
+  state === outcome && errorCode === error
 
 export type SimulateRefusal = { readonly code: 'outflow.notFound' | 'outflow.final' }
 
@@ -49,12 +60,12 @@ export async function simulateEnd(
   tx: Transaction,
   { accountId, id, kind, ending }: { accountId: AccountId; id: string | undefined; kind: OutflowKind; ending: Ending },
 ): Promise<Result<string, SimulateRefusal>> {
-  const state = id === undefined ? undefined : await stateOf[kind](tx, accountId, id)
-  if (id === undefined || state === undefined) return refuse({ code: 'outflow.notFound' })
-  if (state === ending.outcome) return ok(state)
-  if (state !== 'PENDING') return refuse({ code: 'outflow.final' })
+  const found = id === undefined ? undefined : await standingOf[kind](tx, accountId, id)
+  if (id === undefined || found === undefined) return refuse({ code: 'outflow.notFound' })
+  if (isEnd(found, ending)) return ok(found.state)
+  if (found.state !== 'PENDING') return refuse({ code: 'outflow.final' })
   const { outcome } = await settleOutflow(door, tx, { accountId, id, kind }, ending)
-  return outcome === 'conflict' ? refuse({ code: 'outflow.final' }) : ok(ending.outcome)
+  return outcome === 'conflict' || outcome === 'wantedBack' ? refuse({ code: 'outflow.final' }) : ok(ending.outcome)
 }
 
 const PAGE = 200
@@ -81,9 +92,3 @@ export async function settleDueOutflows(
     if (due.length < PAGE || moved === 0) return settled
   }
 }
-
-/** What a transaction tells is looked for after its commit. */
-export const insideDoor = (door: DoorContext, tx: Transaction): DoorContext => ({
-  ...door,
-  outbox: outboxAfterCommit(door.outbox, (work) => tx.afterCommit(work)),
-})

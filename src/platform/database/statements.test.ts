@@ -46,7 +46,9 @@ const filling = `
   select account_id, id, number, amount_cents, 0, reference_code, '{}', paid_at from sale;
   insert into refund_hour select account_id, hour, 0, paid, 0, paid from sale_hour;
   insert into payout_hour select account_id, hour, 0, paid, 0, 0, paid from sale_hour;
-  insert into outflow (account_id, id, kind, instruction, due_at, settles_at) select account_id, id, 'REFUND', '{}', paid_at, paid_at from sale;
+  insert into outflow (account_id, id, kind, state, instruction, due_at, settles_at, cancel_asked_at)
+  select account_id, id, 'REFUND', case number % 3 when 0 then 'SENT' else 'RESERVED' end, '{}', paid_at, paid_at,
+    case number % 7 when 0 then paid_at end from sale;
   insert into sale_reference select account_id, reference_code, id from sale;
   insert into account (id, uuid, kind, status, name, city, created_at, pix_fee_share, pix_fee_fixed_cents)
   select 100000 + number, id, 'MERCHANT', 'ACTIVE', '', '', created_at, 0, 0 from sale;
@@ -173,9 +175,18 @@ describe('the plan of a hot statement goes by an index', () => {
     ['payout_close_PAID', ['payout_pkey']],
     ['payout_close_FAILED', ['payout_pkey']],
     ['payout_close_CANCELLED', ['payout_pkey']],
-    ['outflow_take', ['outflow_to_send']],
+    ['outflow_take_to_send', ['outflow_to_send']],
+    ['outflow_take_to_look_up', ['outflow_to_look_up']],
+    ['outflow_take_to_withdraw', ['outflow_to_withdraw']],
     ['outflow_sent', ['outflow_pkey']],
-    ['outflow_postpone', ['outflow_pkey']],
+    ['outflow_lost', ['outflow_pkey']],
+    ['outflow_postpone_to_send', ['outflow_pkey']],
+    ['outflow_postpone_to_look_up', ['outflow_pkey']],
+    ['outflow_postpone_to_withdraw', ['outflow_pkey']],
+    ['outflow_lock', ['outflow_pkey']],
+    ['outflow_begin_to_settle', ['outflow_pkey']],
+    ['outflow_want_back', ['outflow_pkey']],
+    ['outflow_go_on', ['outflow_pkey']],
     ['outflow_end', ['outflow_pkey']],
     ['outflow_due', ['outflow_to_settle']],
     ['outflow_due_of_account', ['outflow_to_settle']],
