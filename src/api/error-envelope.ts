@@ -59,7 +59,7 @@ const frameworkMessages: Readonly<Record<number, string>> = {
   400: 'the request is not valid HTTP',
   404: 'there is no such route',
   408: 'the request took too long to arrive',
-  413: 'the body is larger than 64 KiB',
+  413: 'the body is larger than this route takes',
   414: 'the address is too long',
   415: 'the content type must be application/json',
   417: 'the expectation cannot be met',

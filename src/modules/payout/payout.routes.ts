@@ -51,6 +51,8 @@ const cancelFields = { reason: text({ max: 255 }) }
 const cancelAliasFields = { uuid: required(text({ max: 36 })), reason: text({ max: 255 }) }
 const uuidParams = Type.Object({ uuid: Type.String({ format: 'uuid' }) })
 const PAYMENTS_MAX = 100
+/** Room for all of them at their largest. */
+const BATCH_BYTES_MAX = 512 * 1024
 
 const notCovered: Fault = {
   field: 'amount',
@@ -141,6 +143,7 @@ export function payoutRoutes(context: PayoutRoutesContext) {
     app.post(
       '/v1.1/payout/create/batch',
       {
+        bodyLimit: BATCH_BYTES_MAX,
         schema: {
           tags: ['Payouts'],
           summary: 'Several payouts; those that cannot be made are named, the others are made',

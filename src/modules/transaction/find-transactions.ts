@@ -26,18 +26,12 @@ export type TransactionQuery = {
 export type Found = { readonly kind: TransactionKind; readonly id: string }
 export type TransactionPage = { readonly total: number; readonly found: readonly Found[] }
 
-/** Where each kind keeps its rows and its counts by the hour; a refund has no reference of its own. */
-const tables: Record<TransactionKind, { rows: string; hours: string; reference: boolean; states: readonly string[] }> =
-  {
-    SALE: { rows: 'sale', hours: 'sale_hour', reference: true, states: ['pending', 'paid', 'cancelled'] },
-    REFUND: { rows: 'refund', hours: 'refund_hour', reference: false, states: ['pending', 'paid', 'cancelled'] },
-    PAYOUT: {
-      rows: 'payout',
-      hours: 'payout_hour',
-      reference: true,
-      states: ['pending', 'paid', 'cancelled', 'failed'],
-    },
-  }
+/** Where each kind keeps its rows and its counts by the hour. */
+const tables: Record<TransactionKind, { rows: string; hours: string; states: readonly string[] }> = {
+  SALE: { rows: 'sale', hours: 'sale_hour', states: ['pending', 'paid', 'cancelled'] },
+  REFUND: { rows: 'refund', hours: 'refund_hour', states: ['pending', 'paid', 'cancelled'] },
+  PAYOUT: { rows: 'payout', hours: 'payout_hour', states: ['pending', 'paid', 'cancelled', 'failed'] },
+}
 
 /**
  * Sales, refunds and payouts as one list, newest first. All of them are keyed (account, uuid v7), so they merge by key; the
@@ -178,9 +172,7 @@ function merged(some: readonly Processed[], others: readonly Processed[]): Proce
 
 /** Counted and paged on each kind's own index. */
 async function findByIndex(db: Database, query: TransactionQuery): Promise<TransactionPage> {
-  const kinds = query.kinds.filter((kind) => query.referenceCode === undefined || tables[kind].reference)
-  if (kinds.length === 0) return { total: 0, found: [] }
-  const rows = unionAll(kinds.map((kind) => matching(kind, query)))
+  const rows = unionAll(query.kinds.map((kind) => matching(kind, query)))
   const [count] = await run<{ total: number }>(db, sql`select count(*) as total from (${rows}) u`)
   const total = count!.total
   if (query.offset >= total) return { total, found: [] }
@@ -194,12 +186,18 @@ async function findByIndex(db: Database, query: TransactionQuery): Promise<Trans
 
 const startOfHour = (hour: number): Instant => (Math.min(Math.max(hour, HOUR_MIN), HOUR_MAX) * HOUR_MS) as Instant
 
+/** A refund has none of its own: it goes by its sale's. */
+const hasReference = (kind: TransactionKind, accountId: AccountId, code: string) =>
+  kind === 'REFUND'
+    ? sql`sale_id in (select s.id from sale s where s.account_id = ${accountId} and s.reference_code = ${code})`
+    : sql`reference_code = ${code}`
+
 function matching(kind: TransactionKind, query: TransactionQuery): RawBuilder<unknown> {
   const [from, to] = [startOfHour(query.hourFrom), startOfHour(query.hourTo)]
   const processedAt = sql.raw(kind === 'SALE' ? 'paid_at' : 'closed_at')
   const parts = [sql`account_id = ${query.accountId}`]
   if (query.amount !== undefined) parts.push(sql`amount_cents = ${query.amount}`)
-  if (query.referenceCode !== undefined) parts.push(sql`reference_code = ${query.referenceCode}`)
+  if (query.referenceCode !== undefined) parts.push(hasReference(kind, query.accountId, query.referenceCode))
   if (query.state !== undefined) parts.push(sql`state = ${query.state}`)
   if (query.by === 'CREATION') parts.push(sql`id >= ${firstUuidAt(from)} and id < ${firstUuidAt(to)}`)
   else {
