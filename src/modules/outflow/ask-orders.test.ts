@@ -8,7 +8,7 @@ import { applyOutflowAlone } from '../door/index.ts'
 import { lookUpOrders } from './ask-orders.ts'
 import { referenceOf } from './outflow.store.ts'
 
-const it = testService()
+const it = testService({ rail: { cancelOut: () => Promise.reject(new Error('away')) } })
 
 /** A rail that answers as it is told about orders. */
 function knowingRail(answer: (reference: string, call: number) => OutflowStanding | Promise<OutflowStanding>) {
@@ -142,6 +142,8 @@ describe('an order of which the rail says nothing', () => {
     const account = await shop()
     const { uuid } = await sent(account)
     await hear(it, await railReport(it, account, 'PAYOUT', uuid))
+    const { uuid: wanted } = await sent(account)
+    expect((await account.api.put(`/v1.1/payout/${wanted}/cancel`)).http).toBe(503)
     await accepted(payOut(account, { amount: 10 }))
     const { asked, all } = knowingRail(() => 'PENDING')
     it.clock.advance(HOUR_MS)
