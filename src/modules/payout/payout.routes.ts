@@ -180,6 +180,8 @@ export function payoutRoutes(context: PayoutRoutesContext) {
         schema: {
           tags: ['Payouts'],
           summary: 'Cancel a payout that is still pending',
+          description:
+            'At once while its order has not gone out. Else the bank is asked for it: 400 when it keeps it, 503 when it has not said yet; then it stays PENDING, and is CANCELLED should the bank let go.',
           params: uuidParams,
           body: objectSchema(cancelFields),
           response: { 200: answerSchema },
