@@ -6,7 +6,7 @@ const CONNECTIONS = 256
 const SECONDS = 10
 
 /** A charge as a merchant sends it: shopper with document and phone, an address for the confirmation. */
-export function checkoutRequests(accounts: readonly Account[]): MakeRequest {
+export function checkoutRequests(accounts: readonly Account[], callbackURL = 'http://127.0.0.1:9/hook'): MakeRequest {
   const headers = accounts.map(credentialHeaders)
   return (index) => {
     const body = JSON.stringify({
@@ -15,7 +15,7 @@ export function checkoutRequests(accounts: readonly Account[]): MakeRequest {
       referenceCode: `order-${index}`,
       maxAge: 60,
       paymentMethod: 'PIX',
-      callbackURL: 'http://127.0.0.1:9/hook',
+      callbackURL,
       shopper: {
         id: String(index),
         name: 'Maria da Silva Souza',

@@ -4,7 +4,7 @@ import { createServer, type Socket } from 'node:net'
  * A merchant's endpoint on bare sockets: it answers 200 at once and keeps when each notification arrived. Forked, so that
  * it shares no event loop with what is measured.
  */
-type Asked = { readonly type: 'forget' | 'report' }
+type Asked = { readonly type: 'forget' | 'report' | 'count' }
 
 let arrivals = new Map<string, number>()
 let calls = 0
@@ -45,7 +45,8 @@ const server = createServer(serve)
 server.listen(0, '127.0.0.1', 1_024, () => process.send?.({ port: (server.address() as { port: number }).port }))
 process.on('disconnect', () => process.exit(0))
 process.on('message', ({ type }: Asked) => {
-  if (type === 'report') process.send?.({ calls, first, last, arrivals: [...arrivals] })
+  if (type === 'count') process.send?.({ calls })
+  else if (type === 'report') process.send?.({ calls, first, last, arrivals: [...arrivals] })
   else {
     arrivals = new Map()
     calls = 0

@@ -82,9 +82,9 @@ create table charge (
   amount_cents bigint check (amount_cents > 0),
   sale_id uuid,
   sale_number bigint,
-  -- How many retries there were, and whether one is to come.
+  -- 0 is the collection on the due date; after that the retries, and which of them is to come.
   attempt integer not null default 0 check (attempt between 0 and 3),
-  retry_planned boolean not null default false,
+  next_attempt integer check (next_attempt between 1 and 3),
   end_to_end text,
   rejection_code text,
   cancel_reason text,
@@ -95,7 +95,7 @@ create table charge (
   check ((sale_id is null) = (sale_number is null)),
   check (state in ('PENDING_SCHEDULE', 'CANCELLED') or sale_id is not null),
   check ((state = 'PAID') = (end_to_end is not null)),
-  check (not retry_planned or state = 'FAILED')
+  check (next_attempt is null or (state = 'FAILED' and next_attempt > attempt))
 ) with (fillfactor = 80);
 create index charge_by_due_date on charge (account_id, due_date, id);
 

@@ -8,9 +8,10 @@ export const moduleMayImport: Readonly<Record<string, readonly string[]>> = {
   sale: ['split', 'account', 'ledger', 'notification'],
   refund: ['sale', 'outflow', 'account', 'ledger', 'notification'],
   payout: ['outflow', 'account', 'ledger', 'notification'],
+  recurrence: ['sale', 'account', 'ledger', 'notification'],
   transaction: ['sale', 'refund', 'payout', 'account', 'ledger'],
-  door: ['sale', 'split', 'refund', 'payout', 'outflow', 'account', 'ledger', 'notification'],
-  simulator: ['door', 'account', 'sale', 'refund', 'payout', 'outflow', 'notification'],
+  door: ['recurrence', 'sale', 'split', 'refund', 'payout', 'outflow', 'account', 'ledger', 'notification'],
+  simulator: ['door', 'recurrence', 'account', 'ledger', 'sale', 'refund', 'payout', 'outflow', 'notification'],
 }
 
 /** Top folders of src, highest first. A folder may import itself and what stands below it. */

@@ -87,11 +87,14 @@ const payoutIn = (state: string) => `(select id from payout where state = '${sta
 const withoutCheck = (name: string) => `alter table book drop constraint ${name};`
 const nowhere = `'00000000-0000-7000-8000-0000000000ff'`
 /** A line that no rule of business knows, with its book in order. */
-const strayLine = (code: number, { from = 'receivable', whose = 'account', source = nowhere, leg = 0 } = {}) => `
+const strayLine = (
+  code: number,
+  { from = 'receivable', whose = 'account', source = nowhere, leg = 0, amount = 5 } = {},
+) => `
   insert into transfer (account_id, source_id, code, leg, book_seq, debit, credit, amount_cents, available_after_cents, event_at, posted_at)
-  select account_id, ${source}, ${code}, ${leg}, version + 1, ${from === 'transit' ? 8 : 9}, 10, 5, available_cr - available_dr, '2026-11-16', '2026-11-16'
+  select account_id, ${source}, ${code}, ${leg}, version + 1, ${from === 'transit' ? 8 : 9}, 10, ${amount}, available_cr - available_dr, '2026-11-16', '2026-11-16'
   from book where account_id = ${book(whose as keyof typeof places)};
-  update book set version = version + 1, ${from}_dr = ${from}_dr + 5, adjust_cr = adjust_cr + 5
+  update book set version = version + 1, ${from}_dr = ${from}_dr + ${amount}, adjust_cr = adjust_cr + ${amount}
   where account_id = ${book(whose as keyof typeof places)};`
 
 const corruptions: { check: string; what: string; sql: string; also?: string[] }[] = [
@@ -166,6 +169,11 @@ const corruptions: { check: string; what: string; sql: string; also?: string[] }
     check: 'a paid sale has posted what its legs leave and its fee, once and exactly',
     what: 'an amount that changed after the payment',
     sql: `update sale set amount_cents = amount_cents + 1 where id = ${paidSale}`,
+  },
+  {
+    check: 'a paid sale has posted what its legs leave and its fee, once and exactly',
+    what: 'a fee that was taken twice',
+    sql: strayLine(12, { source: paidSale, leg: 1, amount: 99 }),
   },
   {
     check: 'no line belongs to a sale that is not paid',
@@ -314,6 +322,11 @@ const corruptions: { check: string; what: string; sql: string; also?: string[] }
     sql: `update transfer set source_id = ${nowhere} where code = 40 and account_id = 1`,
   },
   {
+    check: 'a reversal was held once, and left its hold once, the way its state says',
+    what: 'a reversal of nothing that went back',
+    sql: strayLine(43),
+  },
+  {
     check: 'every payment the rail reported paid a sale or became a reversal',
     what: 'a report without an effect',
     sql: `insert into inbox (rail, kind, rail_id, content_hash, account_id, outcome, outcome_id, settled_at, received_at)
@@ -365,6 +378,16 @@ const corruptions: { check: string; what: string; sql: string; also?: string[] }
     check: 'a refund was held once, and left its hold once, the way its state says',
     what: 'a refund that went out and came back',
     sql: strayLine(32, { whose: 'spender', source: refundIn('PAID') }),
+  },
+  {
+    check: 'a refund was held once, and left its hold once, the way its state says',
+    what: 'a refund that went out twice',
+    sql: strayLine(31, { whose: 'spender', source: refundIn('PAID'), leg: 1, amount: 4_000 }),
+  },
+  {
+    check: 'a refund was held once, and left its hold once, the way its state says',
+    what: 'a refund of nothing that came back',
+    sql: strayLine(32),
   },
   {
     check: 'the refunds of a sale that were not cancelled are what it says, and never more than it',
@@ -429,6 +452,16 @@ const corruptions: { check: string; what: string; sql: string; also?: string[] }
     check: 'a payout was held once, and left its hold once, the way its state says',
     what: 'a payout that went out and came back',
     sql: strayLine(53, { whose: 'spender', source: payoutIn('PAID') }),
+  },
+  {
+    check: 'a payout was held once, and left its hold once, the way its state says',
+    what: 'a fee that came back twice',
+    sql: strayLine(54, { whose: 'spender', source: payoutIn('FAILED'), leg: 1, amount: 100 }),
+  },
+  {
+    check: 'a payout was held once, and left its hold once, the way its state says',
+    what: 'a payout of nothing that came back',
+    sql: strayLine(53),
   },
   {
     check: 'the counts of payouts by hour and state are right',

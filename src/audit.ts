@@ -3,6 +3,7 @@ import { doorChecks } from './modules/door/index.ts'
 import { type AuditCheck, ledgerChecks } from './modules/ledger/index.ts'
 import { notificationChecks } from './modules/notification/index.ts'
 import { payoutChecks } from './modules/payout/index.ts'
+import { recurrenceChecks } from './modules/recurrence/index.ts'
 import { refundChecks } from './modules/refund/index.ts'
 import { saleChecks } from './modules/sale/index.ts'
 import { type Connection, clientConfig } from './platform/database/database.ts'
@@ -12,6 +13,7 @@ const checks: readonly AuditCheck[] = [
   ...saleChecks,
   ...refundChecks,
   ...payoutChecks,
+  ...recurrenceChecks,
   ...doorChecks,
   ...notificationChecks,
 ]

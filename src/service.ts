@@ -32,6 +32,15 @@ import {
 } from './modules/notification/index.ts'
 import { countOrders, lookUpOrders, sendDueOrders, withdrawOrders } from './modules/outflow/index.ts'
 import { findPayout, payoutRoutes } from './modules/payout/index.ts'
+import {
+  cancelChargeOfSale,
+  type DueClaim,
+  engineStep,
+  isMandate,
+  mandateImageRoutes,
+  planRoutes,
+  recurrenceRoutes,
+} from './modules/recurrence/index.ts'
 import { findRefund, findReversal, refundRoutes } from './modules/refund/index.ts'
 import {
   type CreateSale,
@@ -46,7 +55,9 @@ import {
   settleStep,
 } from './modules/sale/index.ts'
 import {
+  collectStep,
   outflowSimulatorRoutes,
+  recurrenceSimulatorRoutes,
   registrationRoutes,
   selfServiceRoutes,
   settleDueOutflows,
@@ -56,7 +67,13 @@ import { countMessages, recipientRoutes } from './modules/split/index.ts'
 import { transactionRoutes } from './modules/transaction/index.ts'
 import { type Batcher, createBatcher } from './platform/batcher.ts'
 import type { Clock } from './platform/clock.ts'
-import { type Connection, type Database, openDatabase, statement } from './platform/database/database.ts'
+import {
+  type Connection,
+  type Database,
+  openDatabase,
+  statement,
+  type Transaction,
+} from './platform/database/database.ts'
 import type { Logger, RequestLine } from './platform/log.ts'
 import { createLooker, type Looker } from './platform/looker.ts'
 import { createMetrics, type Metrics } from './platform/metrics.ts'
@@ -103,6 +120,7 @@ export type Service = {
   readonly settlements: Looker
   readonly orders: Looker
   readonly secrets: Secrets
+  readonly rail: Rail
   readonly metrics: Metrics
   readonly sweeps: SweepContext
   /** Answers what was accepted, then lets go of the database. */
@@ -162,6 +180,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   })
   const doorContext = {
     db,
+    inTransaction: db.inTransaction,
     clock,
     ids,
     numbers,
@@ -209,6 +228,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         }),
       )
       await root.register(qrImageRoutes(pix))
+      await root.register(mandateImageRoutes(pix))
       // What only a sandbox has does not exist in production.
       if (config.env === 'sandbox') await root.register(registrationRoutes({ ...command, numbers }))
       await root.register(
@@ -229,7 +249,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
             parser: createCheckoutParser(config.env === 'production'),
           }),
         )
-        await merchant.register(saleRoutes({ ...pix, findPayer: (endToEnd) => findPayer(db, rail.name, endToEnd) }))
+        await merchant.register(
+          saleRoutes({ ...pix, voidCharge, findPayer: (endToEnd) => findPayer(db, rail.name, endToEnd) }),
+        )
         await merchant.register(transactionRoutes({ db }))
         await merchant.register(recipientRoutes({ db }))
         await merchant.register(refundRoutes({ ...command, numbers, send: orders.poke }))
@@ -244,13 +266,18 @@ export async function createService(options: ServiceOptions): Promise<Service> {
             trouble: troubleOfLooking,
           }),
         )
+        await merchant.register(planRoutes(command))
+        await merchant.register(
+          recurrenceRoutes({ ...pix, numbers, outbox: deliveries, verifyDigits: config.env === 'production' }),
+        )
         await merchant.register(ledgerRoutes({ db, accountTime }))
         await merchant.register(accountRoutes({ ...command, authenticator }))
         await merchant.register(notificationRoutes({ ...command, isKnown, poke: deliveries.poke }))
         if (config.env !== 'sandbox') return
         await merchant.register(selfServiceRoutes({ ...command, numbers }))
-        await merchant.register(simulatorRoutes({ ...command, door, doorContext }))
+        await merchant.register(simulatorRoutes({ ...command, door, doorContext, rail }))
         await merchant.register(outflowSimulatorRoutes({ ...command, doorContext }))
+        await merchant.register(recurrenceSimulatorRoutes({ ...command, doorContext, rail }))
       })
     },
   })
@@ -263,7 +290,20 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       findRefund(db, accountId, uuid as RefundId),
       findPayout(db, accountId, uuid as PayoutId),
     ])
-    return found.some((one) => one !== undefined)
+    return found.some((one) => one !== undefined) || isMandate(db, accountId, uuid)
+  }
+
+  /** The charge that a sale is, is cancelled with it. */
+  async function voidCharge(tx: Transaction, accountId: AccountId, saleId: SaleId): Promise<boolean> {
+    return cancelChargeOfSale({ tx, ids, outbox: deliveries, now: clock.now() }, accountId, saleId)
+  }
+
+  /** The engine, and in a sandbox the payers' banks: batch after batch until nothing is due. */
+  async function runRecurrences(stopping: () => boolean, account?: DueClaim['account']): Promise<void> {
+    const engine = { db, clock, ids, numbers, outbox: deliveries, rail, hear: door.apply }
+    while ((await engineStep(engine, account)) && !stopping());
+    if (config.env !== 'sandbox') return
+    while (!stopping() && (await collectStep({ db, clock, apply: door.apply }, account)));
   }
 
   async function waiting() {
@@ -285,6 +325,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     settlements,
     orders,
     secrets,
+    rail,
     metrics,
     sweeps: {
       db,
@@ -292,6 +333,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       onExpired: (count) => metrics.expired.inc(count),
       withdrawOrders: () => withdrawOrders(asking),
       lookUpOrders: () => lookUpOrders(asking),
+      runRecurrences,
       ...(config.env === 'sandbox' && {
         settleOutflows: (stopping, account) => settleDueOutflows({ db, door: doorContext }, stopping, account),
       }),

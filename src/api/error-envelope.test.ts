@@ -16,6 +16,7 @@ describe('the one error table', () => {
         'sale.notCancelled 400 999 transaction not CANCELLED / invalid transaction situation',
         "sale.mustBePaid 400 -1 sale must be PAID / the transaction status must be 'PAID'",
         'split.recipientNotFound 404 -1 validation failure / split.recipientNotFound',
+        'plan.notFound 404 998 plan not found / non-existent plan',
         'account.overdraftInUse 400 -1 field validation failure / must cover what the account uses already',
       ]),
     )

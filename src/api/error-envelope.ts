@@ -22,8 +22,16 @@ export const errorEnvelopes: Readonly<Record<string, Row>> = {
   'reversal.notFound':        [404, 998, 'transaction not found',     'non-existent transaction'],
   'sale.notCancelled':        [400, 999, 'transaction not CANCELLED', 'invalid transaction situation'],
   'sale.mustBePaid':          [400,  -1, 'sale must be PAID',         "the transaction status must be 'PAID'"],
+  'mandate.notFound':         [404, 998, 'authorization not found',   'non-existent authorization'],
+  'mandate.notCancellable':   [400,  -1, 'field validation failure',  'authorization cannot be canceled'],
+  'mandate.notVariable':      [400,  -1, 'field validation failure',  'authorization is not variable'],
+  'mandate.final':            [400,  -1, 'field validation failure',  'authorization cannot be updated'],
+  'charge.notFound':          [404, 998, 'scheduled payment not found', 'non-existent scheduled payment'],
+  'charge.notCancellable':    [400,  -1, 'field validation failure',  'payment cannot be canceled'],
+  'charge.final':             [400,  -1, 'field validation failure',  'payment cannot be updated'],
   'split.notEnabled':         [403,  -1, 'validation failure',        'split.notEnabled'],
   'split.recipientNotFound':  [404,  -1, 'validation failure',        'split.recipientNotFound'],
+  'plan.notFound':            [404, 998, 'plan not found',            'non-existent plan'],
   'account.notFound':         [404, 998, 'account not found',         'non-existent account'],
   'account.emailTaken':       [400,  -1, 'field validation failure',  'is used by another account'],
   'account.overdraftInUse':   [400,  -1, 'field validation failure',  'must cover what the account uses already'],
@@ -38,7 +46,7 @@ export function envelopeOf(error: unknown): Envelope {
   if (error instanceof RequestRefused) return refusedEnvelope(error)
   if (error instanceof RequestInvalid) {
     const message = error.checkout ? 'validation failure' : 'field validation failure'
-    return envelope(400, -1, message, error.faults, error.checkout)
+    return envelope(400, -1, message, error.faults, error.repeatsFirst)
   }
   if (error instanceof RequestUnusable) return envelope(error.http, -1, error.message, error.faults)
   if (error instanceof Overloaded) return envelope(503, -1, 'too many requests at once: try again shortly')

@@ -141,6 +141,7 @@ describe('whatever is sent', { timeout: 60_000 }, () => {
       referenceCode: 'p',
       beneficiary: { name: 'F', pixKey: 'f@example.com' },
     }
+    const plan = { title: 'Plano', frequency: 'MONTHLY', recurrenceAmount: 5 }
     const ids = [
       (await it.given.sale(owner)).uuid,
       paid.uuid,
@@ -149,6 +150,7 @@ describe('whatever is sent', { timeout: 60_000 }, () => {
       (await owner.api.post('/v1.1/payout/create', payout)).body.uuid,
       (await it.given.cancelledSale(owner)).uuid,
       recipient.body.recipient.recipientId,
+      (await owner.api.post('/v1.1/pix-automatic/plans', plan)).body.id,
       other.id,
     ]
     const idFor = fc.oneof(

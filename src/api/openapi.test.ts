@@ -166,6 +166,7 @@ describe('the OpenAPI document', () => {
     expect(made.sort()).toEqual([
       'POST /operator/v1/accounts',
       'POST /operator/v1/accounts/{accountId}/recipients',
+      'POST /v1.1/pix-automatic/plans',
       'POST /v1.1/sandbox/recipients',
       'POST /v1.1/sandbox/register',
     ])

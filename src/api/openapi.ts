@@ -94,6 +94,7 @@ export const openApiOptions = (publicUrl: string): SwaggerOptions => ({
       { name: 'Checkout', description: 'Make charges.' },
       { name: 'Transactions', description: 'Look at them, cancel them.' },
       { name: 'Split', description: 'With whom a charge may be shared.' },
+      { name: 'Recurrence', description: 'Recurring PIX: what is offered, what payers authorized, what is charged.' },
       { name: 'Refunds', description: 'Give sales back; payments that fitted no sale and go back.' },
       { name: 'Payouts', description: 'Send money to a bank account or a PIX key.' },
       { name: 'Money', description: 'Balance and statement.' },

@@ -6,10 +6,14 @@ import {
   DAY_MS,
   dayAfter,
   dayOf,
+  daysBetween,
   HOUR_MS,
   hourOf,
+  hourOfDay,
   type Instant,
   instantFromWire,
+  plusDays,
+  plusMonths,
   startOfDay,
   wireTimestamp,
 } from './calendar.ts'
@@ -193,6 +197,101 @@ describe('a day in São Paulo', () => {
         expect(dayOf((start - 1) as Instant)).not.toBe(day)
         expect(dayOf((end - 1) as Instant)).toBe(day)
         expect(hourOf(end) - hourOf(start)).toSatisfy((hours: number) => hours >= 23 && hours <= 25)
+      }),
+      RUNS,
+    )
+  })
+})
+
+describe('counting days', () => {
+  test.each([
+    ['2026-11-16', 0, '2026-11-16'],
+    ['2026-11-16', 15, '2026-12-01'],
+    ['2026-12-31', 1, '2027-01-01'],
+    ['2027-01-01', -1, '2026-12-31'],
+    ['2028-02-28', 2, '2028-03-01'],
+    ['2027-02-28', 1, '2027-03-01'],
+    ['2100-02-28', 1, '2100-03-01'],
+    // Summer time began and ended: a day is a day all the same.
+    ['2018-11-03', 2, '2018-11-05'],
+    ['2019-02-16', 2, '2019-02-18'],
+    ['9999-12-31', 31, '+010000-01-31'],
+  ])('%s and %d days is %s', (day, days, other) => {
+    expect(plusDays(day as CalendarDay, days)).toBe(other)
+    expect(daysBetween(day as CalendarDay, other as CalendarDay)).toBe(days)
+  })
+
+  test('one by one is all at once, and back again is where it began', () => {
+    fc.assert(
+      fc.property(anyDay, fc.integer({ min: -4_000, max: 4_000 }), (day, days) => {
+        const other = plusDays(day, days)
+        expect(plusDays(plusDays(day, days - 1), 1)).toBe(other)
+        expect(plusDays(other, -days)).toBe(day)
+        expect(daysBetween(day, other)).toBe(days)
+      }),
+      RUNS,
+    )
+  })
+})
+
+describe('counting months', () => {
+  test.each([
+    ['2026-01-31', 0, '2026-01-31'],
+    ['2026-01-31', 1, '2026-02-28'],
+    ['2028-01-31', 1, '2028-02-29'],
+    ['2026-01-31', 2, '2026-03-31'],
+    ['2026-03-31', 1, '2026-04-30'],
+    ['2026-03-30', -1, '2026-02-28'],
+    ['2026-12-15', 1, '2027-01-15'],
+    ['2026-01-15', -1, '2025-12-15'],
+    ['2028-02-29', 12, '2029-02-28'],
+    ['2028-02-29', 48, '2032-02-29'],
+    ['2096-02-29', 48, '2100-02-28'],
+    ['0001-01-31', 1, '0001-02-28'],
+    ['9999-12-31', 2, '+010000-02-29'],
+  ])('%s and %d months is %s', (day, months, other) => {
+    expect(plusMonths(day as CalendarDay, months)).toBe(other)
+  })
+
+  test('lands in the month that is meant, on the same day or its last', () => {
+    const laterYears = instantsFrom('0100-01-01T00:00:00Z', '9900-12-31T00:00:00Z').map(
+      (at) => new Date(at).toISOString().slice(0, 10) as CalendarDay,
+    )
+    fc.assert(
+      fc.property(laterYears, fc.integer({ min: -1_188, max: 1_188 }), (day, months) => {
+        const other = plusMonths(day, months)
+        const monthNumber = (any: string) => 12 * Number(any.slice(0, 4)) + Number(any.slice(5, 7))
+        expect(monthNumber(other) - monthNumber(day)).toBe(months)
+        if (other.slice(8) === day.slice(8)) return
+        expect(Number(other.slice(8))).toBeLessThan(Number(day.slice(8)))
+        expect(plusDays(other, 1).slice(8)).toBe('01')
+      }),
+      RUNS,
+    )
+  })
+})
+
+describe('an hour of a day', () => {
+  test.each([
+    ['2026-11-16', 0, '2026-11-16T03:00:00.000Z'],
+    ['2026-11-16', 8, '2026-11-16T11:00:00.000Z'],
+    ['2026-11-16', 22, '2026-11-17T01:00:00.000Z'],
+    ['2018-12-25', 8, '2018-12-25T10:00:00.000Z'],
+    // Midnight was skipped: the clocks showed 01:00 at once.
+    ['2018-11-04', 0, '2018-11-04T03:00:00.000Z'],
+    ['2018-11-04', 8, '2018-11-04T10:00:00.000Z'],
+    ['2019-02-17', 8, '2019-02-17T11:00:00.000Z'],
+    ['9999-12-31', 22, '+010000-01-01T01:00:00.000Z'],
+  ])('%s, %d hours is %s', (day, hour, at) => {
+    expect(new Date(hourOfDay(day as CalendarDay, hour)).toISOString()).toBe(at)
+  })
+
+  test('is what the clock on the wall shows', () => {
+    fc.assert(
+      fc.property(withoutSummerTime, fc.integer({ min: 0, max: 23 }), (at, hour) => {
+        const day = dayOf(at)
+        expect(wireTimestamp(hourOfDay(day, hour))).toBe(`${day} ${String(hour).padStart(2, '0')}:00:00`)
+        expect(hourOfDay(day, 0)).toBe(startOfDay(day))
       }),
       RUNS,
     )

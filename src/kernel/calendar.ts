@@ -63,6 +63,10 @@ export const dayAfter = (day: CalendarDay): CalendarDay => plusDays(day, 1)
 export const plusDays = (day: CalendarDay, days: number): CalendarDay =>
   new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().split('T')[0] as CalendarDay
 
+/** Whole days from one to the other; below 0 when the other comes first. */
+export const daysBetween = (from: CalendarDay, to: CalendarDay): number =>
+  (Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / DAY_MS
+
 /** A month that has no such day gives its last one: 31 January and one month is 28 or 29 February. */
 export function plusMonths(day: CalendarDay, months: number): CalendarDay {
   const [year, month, date] = day.split('-').map(Number) as [number, number, number]

@@ -10,6 +10,14 @@ export type SaleId = Brand<string, 'SaleId'>
 export type ReversalId = Brand<string, 'ReversalId'>
 export type RefundId = Brand<string, 'RefundId'>
 export type PayoutId = Brand<string, 'PayoutId'>
+/** 24 hex digits; the first 12 are the creation time. */
+export type PlanId = Brand<string, 'PlanId'>
+/** `response.uuid` of a recurrence checkout, and of the sale that is paid with it. */
+export type MandateId = Brand<string, 'MandateId'>
+/** `idRec` on the wire: what the rail knows a mandate by. */
+export type IdRec = Brand<string, 'IdRec'>
+/** Of a scheduled payment; outside it is seen as its txid, `instructionId`. */
+export type ChargeId = Brand<string, 'ChargeId'>
 /** Version 7 of real time; `webhook-id` on the wire. */
 export type NotificationId = Brand<string, 'NotificationId'>
 export type EndToEndId = Brand<string, 'EndToEndId'>

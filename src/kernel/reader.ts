@@ -51,6 +51,11 @@ function readInto<F extends Fields>(fields: F, source: Record<string, unknown>, 
   return result as Read<F>
 }
 
+/** For an update: keeps what was sent and leaves the rest alone. */
+export function withoutUndefined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never
+}
+
 const isBlank = (value: unknown) => typeof value === 'string' && value.trim() === ''
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

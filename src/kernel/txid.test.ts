@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { AccountId, SaleId } from './ids.ts'
-import { partsOfTxid, RENEWALS_MAX, type TxidParts, txidOf } from './txid.ts'
+import type { AccountId, ChargeId, SaleId } from './ids.ts'
+import { chargeOfTxid, chargeTxidOf, partsOfTxid, RENEWALS_MAX, type TxidParts, txidOf } from './txid.ts'
 
 const RUNS = { numRuns: 10_000, seed: 2026 }
 
@@ -43,6 +43,15 @@ describe('a txid', () => {
     expect(partsOfTxid(txidOf(most))).toEqual(most)
     expect(() => txidOf({ ...most, renewals: RENEWALS_MAX + 1 })).toThrow()
     expect(() => txidOf({ ...most, accountId: (ACCOUNT_MAX + 1) as AccountId })).toThrow()
+  })
+
+  test('of a charge of a recurrence is told from that of any sale', () => {
+    const charge = { accountId: parts.accountId, chargeId: parts.saleId as string as ChargeId }
+    const txid = chargeTxidOf(charge)
+    expect(txid).toMatch(/^[0-9A-Za-z]{31}$/)
+    expect(chargeOfTxid(txid)).toEqual(charge)
+    for (const renewals of [0, 1, RENEWALS_MAX]) expect(chargeOfTxid(txidOf({ ...parts, renewals }))).toBeUndefined()
+    expect(chargeOfTxid('nothing')).toBeUndefined()
   })
 
   test.each([

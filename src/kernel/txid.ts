@@ -1,6 +1,7 @@
+import { assert } from './assert.ts'
 import { decodeBase62, encodeBase62, uuidFromBase62, uuidToBase62 } from './base62.ts'
 import type { Brand } from './brand.ts'
-import type { AccountId, SaleId } from './ids.ts'
+import type { AccountId, ChargeId, SaleId } from './ids.ts'
 
 /** The charge's name at the rail: 31 alphanumerics that carry account, sale and how often the sale was renewed. */
 export type Txid = Brand<string, 'Txid'>
@@ -12,10 +13,17 @@ const SALE_WIDTH = 22
 const RENEWALS_WIDTH = 3
 const shape = /^[0-9A-Za-z]{31}$/
 
-export const RENEWALS_MAX = 62 ** RENEWALS_WIDTH - 1
+/** The last number is no renewal: it marks the charge of a recurrence. */
+const CHARGE_MARK = 62 ** RENEWALS_WIDTH - 1
+export const RENEWALS_MAX = CHARGE_MARK - 1
 
 /** So a callback, a QR image and a pay page find their account without an index over all accounts. */
-export function txidOf({ accountId, saleId, renewals }: TxidParts): Txid {
+export function txidOf(parts: TxidParts): Txid {
+  assert(parts.renewals <= RENEWALS_MAX, 'a sale was renewed more often than its txid can count')
+  return encode(parts)
+}
+
+function encode({ accountId, saleId, renewals }: TxidParts): Txid {
   const account = encodeBase62(BigInt(accountId), ACCOUNT_WIDTH)
   return `${account}${uuidToBase62(saleId)}${encodeBase62(BigInt(renewals), RENEWALS_WIDTH)}` as Txid
 }
@@ -27,4 +35,17 @@ export function partsOfTxid(text: string): TxidParts | undefined {
   const renewals = decodeBase62(text.slice(ACCOUNT_WIDTH + SALE_WIDTH))
   if (saleId === undefined || accountId === undefined || renewals === undefined) return undefined
   return { accountId: Number(accountId) as AccountId, saleId: saleId as SaleId, renewals: Number(renewals) }
+}
+
+type ChargeParts = { accountId: AccountId; chargeId: ChargeId }
+
+/** `instructionId` on the wire: known from the day the charge is planned, before there is a sale. */
+export const chargeTxidOf = ({ accountId, chargeId }: ChargeParts): Txid =>
+  encode({ accountId, saleId: chargeId as string as SaleId, renewals: CHARGE_MARK })
+
+export function chargeOfTxid(text: string): ChargeParts | undefined {
+  const parts = partsOfTxid(text)
+  return parts?.renewals === CHARGE_MARK
+    ? { accountId: parts.accountId, chargeId: parts.saleId as string as ChargeId }
+    : undefined
 }

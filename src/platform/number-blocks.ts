@@ -1,3 +1,4 @@
+import { assert } from '../kernel/assert.ts'
 import { type Database, statement } from './database/database.ts'
 
 const BLOCK = 1_000
@@ -62,4 +63,15 @@ export function createNumberBlocks(db: Database): NumberBlocks {
 export async function reserveNumbers(numbers: NumberBlocks, count: number): Promise<NumberBlocks> {
   const reserved = await numbers.take(count)
   return { next: async () => reserved[0]!, take: async (wanted) => reserved.slice(0, wanted) }
+}
+
+/** The same for work of several steps: each step gets its own, and a transaction that is tried again begins anew with this. */
+export function numbersInTurn(reserved: readonly number[]): NumberBlocks {
+  let used = 0
+  const take = async (count: number) => {
+    assert(used + count <= reserved.length, 'more numbers are needed than were reserved')
+    used += count
+    return reserved.slice(used - count, used)
+  }
+  return { next: async () => (await take(1))[0]!, take }
 }

@@ -1,11 +1,13 @@
-import type { Instant } from '../kernel/calendar.ts'
+import type { CalendarDay, Instant } from '../kernel/calendar.ts'
 import type { Cents } from '../kernel/cents.ts'
-import type { EndToEndId } from '../kernel/ids.ts'
+import type { EndToEndId, IdRec } from '../kernel/ids.ts'
 import type { Txid } from '../kernel/txid.ts'
 
 /** A charge that payers may pay, under a txid that we made: opening it twice is opening it once. */
 export type ChargeToOpen = {
   readonly txid: Txid
+  /** The mandate that whoever pays it gives with the payment. */
+  readonly recurrence: Txid | null
   readonly amount: Cents
   readonly expiresAt: Instant
   readonly merchantName: string
@@ -42,6 +44,63 @@ export interface Rail {
   cancelOut(references: readonly Txid[]): Promise<readonly Withdrawal[]>
   /** How orders stand, in the order asked. Repeatable. For those of which nothing was heard for long. */
   lookUpOut(references: readonly Txid[]): Promise<readonly OutflowStanding[]>
+  /** In the order asked. Repeatable: the same reference is the same mandate. */
+  openMandates(mandates: readonly MandateToOpen[]): Promise<readonly OpenedMandate[]>
+  /**
+   * Has the payer's bank collect charges of mandates, each on a day. Repeatable: the same txid and attempt is the same
+   * order. Answers what the rail says at once; the rest comes in by the door.
+   */
+  collect(orders: readonly CollectionOrder[]): Promise<readonly CollectionNews[]>
+}
+
+/** What a payer is to authorize. */
+export type MandateToOpen = {
+  /** Account and mandate in 31 characters, made by us. */
+  readonly reference: Txid
+  /** Eleven letters and digits for a rail that lets us name the mandate. */
+  readonly suffix: string
+  readonly retries: boolean
+  readonly createdOn: CalendarDay
+  /** The charge that is paid with the authorization. */
+  readonly charge: ChargeToOpen | null
+  readonly merchantName: string
+  readonly merchantCity: string
+}
+
+export type OpenedMandate = {
+  readonly idRec: IdRec
+  readonly brCode: string
+}
+
+export type CollectionOrder = {
+  readonly txid: Txid
+  readonly idRec: IdRec
+  readonly amount: Cents
+  readonly dueDate: CalendarDay
+  /** 0 on the due date, then the retries. */
+  readonly attempt: number
+  readonly collectOn: CalendarDay
+}
+
+/** How a mandate stands at the payer's bank. */
+export type MandateNews = {
+  readonly kind: 'mandate'
+  readonly rail: string
+  readonly idRec: string
+  readonly state: 'APPROVING' | 'APPROVED' | 'REJECTED' | 'EXPIRED' | 'CANCELLING' | 'CANCELLED' | 'CONCLUDED'
+  /** Known once it is approved. */
+  readonly payer: Payer | null
+}
+
+/** How an attempt to collect a charge stands at the payer's bank. That it was paid comes as the payment itself. */
+export type CollectionNews = {
+  readonly kind: 'collection'
+  readonly rail: string
+  readonly txid: string
+  readonly attempt: number
+  readonly state: 'SCHEDULED' | 'FAILED' | 'REJECTED' | 'CANCELLED'
+  /** Why, in our words; null where there is nothing to say. */
+  readonly code: string | null
 }
 
 export type Withdrawal = 'WITHDRAWN' | 'KEPT'
@@ -95,4 +154,4 @@ export type PaymentReceived = {
   readonly payer: Payer
 }
 
-export type RailEvent = PaymentReceived
+export type RailEvent = PaymentReceived | MandateNews | CollectionNews

@@ -26,6 +26,11 @@ export type SweepContext = {
   /** A step each: what merchants want back, and what the rail has had for long. True when there may be more. */
   readonly withdrawOrders: () => Promise<boolean>
   readonly lookUpOrders: () => Promise<boolean>
+  /** Does what is due of recurrences, of everybody or of one account by its own clock. */
+  readonly runRecurrences?: (
+    stopping: () => boolean,
+    account?: { readonly accountId: AccountId; readonly now: Instant },
+  ) => Promise<void>
   /** Between two batches: a stop need not wait for the rest. */
   readonly stopping?: () => boolean
 }
@@ -63,6 +68,16 @@ export async function sweepOutflows(context: SweepContext): Promise<number> {
 export async function sweepOrders({ withdrawOrders, lookUpOrders, stopping }: SweepContext): Promise<void> {
   while ((await withdrawOrders()) && !stopping?.());
   while (!stopping?.() && (await lookUpOrders()));
+}
+
+/** Mandates that nobody answered, and charges whose time has come. */
+export async function sweepRecurrences(context: SweepContext): Promise<void> {
+  const { clock, runRecurrences, stopping = () => false } = context
+  if (runRecurrences === undefined) return
+  await runRecurrences(stopping)
+  await eachAccountAhead(context, (account) =>
+    runRecurrences(stopping, { accountId: account.id, now: accountNow(account, clock.now()) }),
+  )
 }
 
 /** An account whose clock runs ahead expires its sales by that clock. */

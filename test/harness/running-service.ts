@@ -69,15 +69,18 @@ function stopped(child: ChildProcess): Promise<void> {
   })
 }
 
-export async function registerAccounts(port: number, count: number): Promise<Account[]> {
-  const accounts: Account[] = []
+export type RegisteredAccount = Account & { readonly id: string }
+
+export async function registerAccounts(port: number, count: number): Promise<RegisteredAccount[]> {
+  const accounts: RegisteredAccount[] = []
   for (let index = 0; index < count; index += 1) {
     const answer = await fetch(`http://127.0.0.1:${port}/v1.1/sandbox/register`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ name: `Loja ${index}`, email: `loja${index}@example.com` }),
     })
-    accounts.push(((await answer.json()) as { credentials: Account }).credentials)
+    const { account, credentials } = (await answer.json()) as { account: { id: string }; credentials: Account }
+    accounts.push({ id: account.id, ...credentials })
   }
   return accounts
 }

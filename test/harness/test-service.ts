@@ -8,7 +8,7 @@ import { systemRandomIds } from '../../src/platform/random-ids.ts'
 import type { Rail } from '../../src/rail/rail.ts'
 import { createSandboxRail } from '../../src/rail/sandbox/sandbox-rail.ts'
 import { type BatchSettings, createService, type Service } from '../../src/service.ts'
-import { sweepExpiries, sweepOrders, sweepOutflows } from '../../src/worker/sweeps.ts'
+import { sweepExpiries, sweepOrders, sweepOutflows, sweepRecurrences } from '../../src/worker/sweeps.ts'
 import { type ApiClient, apiClient } from './api-client.ts'
 import { type Given, givens } from './given.ts'
 import { type ManualClock, manualClock } from './manual-clock.ts'
@@ -110,6 +110,7 @@ export async function startTestService({
       await sweepExpiries(service.sweeps)
       await sweepOutflows(service.sweeps)
       await sweepOrders(service.sweeps)
+      await sweepRecurrences(service.sweeps)
     },
     rows: <Row>(sql: string, values: readonly unknown[] = []) => service.db.query<Row>({ name: '', text: sql }, values),
     async stop() {

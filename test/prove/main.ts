@@ -1,11 +1,12 @@
 import { proveCrash } from './crash.ts'
 import { proveIsolation } from './isolation.ts'
+import { proveMoney } from './money.ts'
 import { proveSplit } from './split.ts'
 import { proveWebhooks } from './webhooks.ts'
 
 /**
  * Long proofs: `npm run prove crash [cycles] [seed]`, `npm run prove webhooks [cycles] [seed] [case]`,
- * `npm run prove isolation [backlog] [rounds]`, `npm run prove split [cycles] [seed]`.
+ * `npm run prove isolation [backlog] [rounds]`, `npm run prove split [cycles] [seed]`, `npm run prove money [cycles] [seed]`.
  */
 const [name = 'crash', first, second, third] = process.argv.slice(2)
 const given = (text: string | undefined, otherwise: number) => (text === undefined ? otherwise : Number(text))
@@ -14,6 +15,7 @@ const proofs: Readonly<Record<string, () => Promise<boolean>>> = {
   webhooks: () => proveWebhooks(given(first, 4), given(second, 1), third),
   isolation: () => proveIsolation(given(first, 1_000_000), given(second, 3)),
   split: () => proveSplit(given(first, 40), given(second, 1)),
+  money: () => proveMoney(given(first, 20), given(second, 1)),
 }
 const proof = proofs[name]
 if (proof === undefined) {

@@ -1,6 +1,7 @@
 import { findViolations } from '../../src/audit.ts'
+import { ask, connectionTo } from './scene.ts'
 import type { LoggedCall } from './webhook-receiver.ts'
-import { ask, connectionTo, type Shop, type World } from './webhook-world.ts'
+import type { Shop, World } from './webhook-world.ts'
 
 /** What a case did to the service. */
 export type Done = {

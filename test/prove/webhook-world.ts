@@ -3,18 +3,15 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import pg from 'pg'
-import { type Connection, clientConfig } from '../../src/platform/database/database.ts'
-import { attachEmbeddedPostgres } from '../../src/platform/postgres-embedded/index.ts'
 import { apiClient } from '../harness/api-client.ts'
-import { type Account, childrenOf, type RunningService, startService } from '../harness/running-service.ts'
+import { type Account, type RunningService, startService } from '../harness/running-service.ts'
+import { AWAY_MS, ask, connect } from './scene.ts'
 import type { FromReceiver, LoggedCall, Manner, ToReceiver } from './webhook-receiver.ts'
 
 export const PORT = 18_281
 export const TIMEOUT_MS = 2_000
 /** What the service adds to the time-out. */
 export const LEASE_MS = TIMEOUT_MS + 20_000
-const AWAY_MS = 60_000
 
 /** An account whose notifications go to the receiver. */
 export type Shop = Account & { readonly id: number }
@@ -114,40 +111,6 @@ export async function openShops({ folder, receiver }: World, count: number, path
   return accounts.map((account) => ({ ...account, id: ids.find((row) => row.api_key === account.apiKey)!.account_id }))
 }
 
-/** The service's own database, once it is there again. */
-export async function connectionTo(folder: string): Promise<Connection> {
-  for (const began = performance.now(); performance.now() - began < AWAY_MS; await wait(20)) {
-    const server = attachEmbeddedPostgres(folder)
-    if (server) return { host: server.socketFolder, database: 'quitado' }
-  }
-  throw new Error(`the database did not come back within ${AWAY_MS / 1000} s`)
-}
-
-async function connect(folder: string): Promise<pg.Client> {
-  const client = new pg.Client({ ...clientConfig(await connectionTo(folder)), application_name: 'proof' })
-  client.on('error', () => {})
-  await client.connect()
-  return client
-}
-
-export async function ask<Row extends pg.QueryResultRow>(
-  folder: string,
-  sql: string,
-  values: unknown[] = [],
-): Promise<Row[]> {
-  for (const began = performance.now(); ; await wait(50)) {
-    const client = await connect(folder).catch(() => undefined)
-    try {
-      if (client) return (await client.query<Row>(sql, values)).rows
-    } catch (error) {
-      if (performance.now() - began > AWAY_MS) throw error
-    } finally {
-      await client?.end().catch(() => {})
-    }
-    if (performance.now() - began > AWAY_MS) throw new Error('the database stayed away')
-  }
-}
-
 /** Locks something until it is let go, so that the service stands still at a known place. */
 export async function hold(folder: string, sql: string, values: unknown[] = []): Promise<{ letGo(): Promise<void> }> {
   const client = await connect(folder)
@@ -176,14 +139,6 @@ export async function blocked(folder: string): Promise<void> {
 /** A statement that was sent goes on without its sender, unless its connection ends too. */
 export const cutConnections = (folder: string) =>
   ask(folder, `select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name = 'quitado'`)
-
-export const postmasterOf = (folder: string) =>
-  Number(readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0])
-
-export const servicePids = ({ pid }: RunningService): number[] =>
-  childrenOf(pid)
-    .filter(({ command }) => command.includes('process.ts'))
-    .map((child) => child.pid)
 
 export async function untilGone(pids: readonly number[]): Promise<void> {
   const alive = (pid: number) => {

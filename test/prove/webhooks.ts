@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { ask, postmasterOf, servicePids } from './scene.ts'
 import { printTable, type Row, seededRandom } from './table.ts'
 import { type Payers, preparePayments, startPaying } from './webhook-payer.ts'
 import type { Manner } from './webhook-receiver.ts'
 import { type Done, type Seen, verdictOf } from './webhook-verdict.ts'
 import {
-  ask,
   blocked,
   createWorld,
   cutConnections,
@@ -12,9 +12,7 @@ import {
   inFlightAt,
   openShops,
   PORT,
-  postmasterOf,
   type Shop,
-  servicePids,
   untilGone,
   type World,
 } from './webhook-world.ts'

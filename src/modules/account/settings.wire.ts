@@ -1,6 +1,15 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { type Cents, centsToWire, type ShareUnits, shareFromWire, shareToWire } from '../../kernel/cents.ts'
-import { amountOrZero, type Field, flag, integer, object, oneOf, type Read } from '../../kernel/reader.ts'
+import {
+  amountOrZero,
+  type Field,
+  flag,
+  integer,
+  object,
+  oneOf,
+  type Read,
+  withoutUndefined,
+} from '../../kernel/reader.ts'
 import { nullable } from '../../kernel/schema.ts'
 import { accountStatuses } from './account.ts'
 import type { AccountProfile, AccountSettings } from './settings.ts'
@@ -54,10 +63,6 @@ export function settingsChanges(read: Partial<Read<typeof operatorSettingsFields
     rateLimitPerSecond: rateLimitPerSecond === 0 ? null : rateLimitPerSecond,
     status: read.status,
   })
-}
-
-function withoutUndefined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never
 }
 
 export const settingsSchema = {

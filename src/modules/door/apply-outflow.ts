@@ -4,11 +4,10 @@ import type { AccountId, PayoutId, RefundId, ReversalId } from '../../kernel/ids
 import { partsOfTxid } from '../../kernel/txid.ts'
 import type { Database, Transaction } from '../../platform/database/database.ts'
 import type { OutflowSettled } from '../../rail/rail.ts'
-import { outboxAfterCommit } from '../notification/index.ts'
 import { endOutflow } from '../outflow/index.ts'
 import { settlePayout } from '../payout/index.ts'
 import { settleRefund, settleReversal } from '../refund/index.ts'
-import type { DoorContext } from './apply-rail-events.ts'
+import type { DoorContext } from './door-context.ts'
 import { addOutflowToInbox, findOutflowEntry, setAsideOutflow } from './inbox.store.ts'
 
 export type OutflowOutcome =
@@ -19,23 +18,39 @@ export type OutflowOutcome =
   | { readonly outcome: 'conflict' }
 
 /** What makes two reports one fact: which order, and how it ended. Only a failure has a reason. */
-const contentOf = ({ order, reference, outcome, error }: OutflowSettled) =>
-  JSON.stringify({ order, reference, outcome, error: outcome === 'FAILED' ? error : null })
+const hashOf = ({ order, reference, outcome, error }: OutflowSettled): Buffer => {
+  const content = { order, reference, outcome, error: outcome === 'FAILED' ? error : null }
+  return createHash('sha256').update(JSON.stringify(content)).digest()
+}
 
-/** How an order ended, once per order: its money leaves the hold, or comes back. */
+/** Without effect where there is no such order, or it has ended; `asItIs` where it ended so without the rail. */
+type Effect = 'settled' | 'asItIs' | 'none'
+
+/** How an order ended: its money leaves the hold, or comes back. Nothing is written where it has ended already. */
+async function end(context: Omit<DoorContext, 'db'>, tx: Transaction, event: OutflowSettled): Promise<Effect> {
+  const now = context.clock.now()
+  const order = partsOfTxid(event.reference)
+  if (order === undefined) return 'none'
+  const place = { accountId: order.accountId, id: order.saleId, now }
+  const effect = await settle(context, tx, event, place)
+  if (effect === 'settled') await addOutflowToInbox(tx, event, { hash: hashOf(event), ...place })
+  return effect
+}
+
+/** False where it has ended already. */
+export const endOrder = async (context: Omit<DoorContext, 'db'>, tx: Transaction, event: OutflowSettled) =>
+  (await end(context, tx, event)) === 'settled'
+
+/** The same from a rail, which may repeat itself and contradict itself. */
 export async function applyOutflow(
   context: Omit<DoorContext, 'db'>,
   tx: Transaction,
   event: OutflowSettled,
 ): Promise<OutflowOutcome> {
+  const effect = await end(context, tx, event)
+  if (effect === 'settled') return { outcome: 'applied' }
   const now = context.clock.now()
-  const hash = createHash('sha256').update(contentOf(event)).digest()
-  const order = partsOfTxid(event.reference)
-  const effect = order && (await settle(context, tx, event, { accountId: order.accountId, id: order.saleId, now }))
-  if (order && effect === 'settled') {
-    await addOutflowToInbox(tx, event, { hash, accountId: order.accountId, id: order.saleId, now })
-    return { outcome: 'applied' }
-  }
+  const hash = hashOf(event)
   // The book was locked before the state was looked at, so whoever was first is visible here.
   const known = await findOutflowEntry(tx, event)
   if (known?.equals(hash) || effect === 'asItIs') return { outcome: 'duplicate' }
@@ -50,9 +65,6 @@ export async function applyOutflow(
   )
   return { outcome: 'conflict' }
 }
-
-/** Without effect where there is no such order, or it has ended; `asItIs` where it ended so without the rail. */
-type Effect = 'settled' | 'asItIs' | 'none'
 
 async function settle(
   { ids, outbox }: Omit<DoorContext, 'db'>,
@@ -69,11 +81,11 @@ async function settle(
     return ended === 'CANCELLED' && outcome === 'CANCELLED' ? 'asItIs' : 'none'
   }
   // A return has no failure of its own: what could not be given back is cancelled.
-  const end = outcome === 'PAID' ? 'PAID' : 'CANCELLED'
+  const as = outcome === 'PAID' ? 'PAID' : 'CANCELLED'
   const done =
     order === 'REFUND'
-      ? await settleRefund(inside, { accountId, id: id as RefundId, outcome: end })
-      : await settleReversal(inside, { accountId, id: id as ReversalId, outcome: end })
+      ? await settleRefund(inside, { accountId, id: id as RefundId, outcome: as })
+      : await settleReversal(inside, { accountId, id: id as ReversalId, outcome: as })
   if (done) await endOutflow(tx, accountId, id)
   return done ? 'settled' : 'none'
 }
@@ -81,9 +93,3 @@ async function settle(
 /** Alone, in a transaction of its own. */
 export const applyOutflowAlone = (context: DoorContext & { readonly db: Database }, event: OutflowSettled) =>
   context.db.inTransaction((tx) => applyOutflow(context, tx, event))
-
-/** What a transaction tells is looked for after its commit. */
-export const insideDoor = (door: DoorContext, tx: Transaction): DoorContext => ({
-  ...door,
-  outbox: outboxAfterCommit(door.outbox, (work) => tx.afterCommit(work)),
-})

@@ -1,7 +1,8 @@
 import { partsOfTxid } from '../../kernel/txid.ts'
 import { type Batcher, createBatcher } from '../../platform/batcher.ts'
 import type { RailEvent } from '../../rail/rail.ts'
-import { applyRailEvents, type DoorContext, type RailEventOutcome } from './apply-rail-events.ts'
+import { applyRailEvents } from './apply-rail-events.ts'
+import type { DoorContext, RailEventOutcome } from './door-context.ts'
 
 export type DoorOptions = {
   readonly lanes: number
@@ -20,14 +21,15 @@ export function createDoor(context: DoorContext, options: DoorOptions): Door {
   const batcher = createBatcher<RailEvent, RailEventOutcome>({
     name: 'door',
     ...options,
-    // Two payments of one sale: the second is decided when the first is done.
+    // Two payments of one sale, or news of one charge: the second is decided when the first is done.
     separate: saleKey,
     run: (events) => applyRailEvents(context, events),
   })
   return { apply: (events) => batcher.submitAll(events), batcher }
 }
 
-function saleKey({ txid, endToEnd }: RailEvent): string {
-  const parts = txid === null ? undefined : partsOfTxid(txid)
-  return parts ? `${parts.accountId} ${parts.saleId}` : endToEnd
+function saleKey(event: RailEvent): string {
+  if (event.kind === 'mandate') return event.idRec
+  const parts = event.txid === null ? undefined : partsOfTxid(event.txid)
+  return parts ? `${parts.accountId} ${parts.saleId}` : event.kind === 'payment' ? event.endToEnd : event.txid
 }

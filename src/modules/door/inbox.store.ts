@@ -3,7 +3,7 @@ import type { Instant } from '../../kernel/calendar.ts'
 import type { AccountId, EndToEndId } from '../../kernel/ids.ts'
 import { type Queryable, statement } from '../../platform/database/database.ts'
 import { sqlTime } from '../../platform/database/sql-values.ts'
-import type { OutflowSettled, Payer, PaymentReceived, RailEvent } from '../../rail/rail.ts'
+import type { CollectionNews, MandateNews, OutflowSettled, Payer, PaymentReceived } from '../../rail/rail.ts'
 
 export type InboxEntry = {
   readonly railId: string
@@ -17,12 +17,13 @@ export type InboxEntry = {
  * What makes two reports one fact: which money, for which charge. A callback and a list may round the time and know
  * more or less of the payer.
  */
-export const contentOf = ({ endToEnd, txid, amount }: RailEvent): string => JSON.stringify({ endToEnd, txid, amount })
+export const contentOf = ({ endToEnd, txid, amount }: PaymentReceived): string =>
+  JSON.stringify({ endToEnd, txid, amount })
 
 export const contentHash = (content: string): Buffer => createHash('sha256').update(content).digest()
 
 /** The rail's id alone is no key: another rail, or another kind of news, may use the same one. */
-export const inboxKey = ({ rail, kind, endToEnd }: RailEvent): string => keyOf(rail, kind, endToEnd)
+export const inboxKey = ({ rail, kind, endToEnd }: PaymentReceived): string => keyOf(rail, kind, endToEnd)
 const keyOf = (rail: string, kind: string, railId: string): string => `${rail} ${kind} ${railId}`
 
 type EntryRow = {
@@ -42,7 +43,11 @@ const findSql = statement<EntryRow>(
 )
 
 /** What was heard before, by `inboxKey`. */
-export async function findInboxEntries(db: Queryable, events: readonly RailEvent[]): Promise<Map<string, InboxEntry>> {
+export async function findInboxEntries(
+  db: Queryable,
+  events: readonly PaymentReceived[],
+): Promise<Map<string, InboxEntry>> {
+  if (events.length === 0) return new Map()
   const rows = await db.query(findSql, [
     events.map((event) => event.rail),
     events.map((event) => event.kind),
@@ -133,4 +138,16 @@ export async function setAsideOutflow(
 ): Promise<void> {
   const { rail, order, reference } = event
   await db.query(setAsideSql, [id, rail, order, reference, hash, JSON.stringify(event), sqlTime(at)])
+}
+
+/** News of a mandate or a charge that cannot be: kept with the name that the rail has for it. */
+export async function setAsideRecurrence(
+  db: Queryable,
+  id: string,
+  event: MandateNews | CollectionNews,
+  at: Instant,
+): Promise<void> {
+  const content = JSON.stringify(event)
+  const railId = event.kind === 'mandate' ? event.idRec : event.txid
+  await db.query(setAsideSql, [id, event.rail, event.kind, railId, contentHash(content), content, sqlTime(at)])
 }

@@ -1,5 +1,6 @@
-export { applyOutflow, applyOutflowAlone, insideDoor, type OutflowOutcome } from './apply-outflow.ts'
-export { applyRailEvents, type DoorContext, type RailEventOutcome } from './apply-rail-events.ts'
+export { applyOutflow, applyOutflowAlone, endOrder, type OutflowOutcome } from './apply-outflow.ts'
+export { applyRailEvents } from './apply-rail-events.ts'
 export { doorChecks } from './audit.ts'
 export { createDoor, type Door } from './door.ts'
+export { type DoorContext, insideDoor, type RailEventOutcome } from './door-context.ts'
 export { findPayer } from './inbox.store.ts'

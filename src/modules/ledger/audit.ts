@@ -11,6 +11,11 @@ const differs = bookAccountNames.flatMap((name) => [`b.${name}_dr <> t.${name}_d
 const sum = (side: string) => bookAccountNames.map((name) => `b.${name}_${side}`).join(' + ')
 const AVAILABLE = bookAccounts.available
 
+/** Finds lines of these codes that belong to no row of the table, or are a second one of their kind. */
+export const strayLines = (rows: string, codes: readonly number[]): string => `
+  select t.account_id, t.source_id from transfer t left join ${rows} r on r.account_id = t.account_id and r.id = t.source_id
+  where t.code in (${codes.join(', ')}) and (r.id is null or t.leg <> 0)`
+
 export const ledgerChecks: readonly AuditCheck[] = [
   {
     name: 'every book balances: debits equal credits',

@@ -1,4 +1,4 @@
-export { type AuditCheck, ledgerChecks } from './audit.ts'
+export { type AuditCheck, ledgerChecks, strayLines } from './audit.ts'
 export {
   type Balance,
   findBalance,

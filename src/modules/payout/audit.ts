@@ -1,6 +1,7 @@
-import { type AuditCheck, transferRules } from '../ledger/index.ts'
+import { type AuditCheck, strayLines, transferRules } from '../ledger/index.ts'
 
 const { payoutHeld, payoutFee, payoutPaid, payoutReturned, payoutFeeReturned } = transferRules
+const codes = [payoutHeld, payoutFee, payoutPaid, payoutReturned, payoutFeeReturned].map(({ code }) => code)
 
 /** The line that a payout must have under a code, if its state asks for it. */
 const line = (name: string, code: number) =>
@@ -21,7 +22,8 @@ export const payoutChecks: readonly AuditCheck[] = [
       where h.amount_cents is distinct from p.amount_cents or coalesce(f.amount_cents, 0) <> p.fee_cents
         or d.amount_cents is distinct from case when p.state = 'PAID' then p.amount_cents end
         or r.amount_cents is distinct from case when p.state in ('CANCELLED', 'FAILED') then p.amount_cents end
-        or coalesce(g.amount_cents, 0) <> case when p.state in ('CANCELLED', 'FAILED') then p.fee_cents else 0 end`,
+        or coalesce(g.amount_cents, 0) <> case when p.state in ('CANCELLED', 'FAILED') then p.fee_cents else 0 end
+      union all ${strayLines('payout', codes)}`,
   },
   {
     name: 'the counts of payouts by hour and state are right',

@@ -1,6 +1,7 @@
 import {
   type CalendarDay,
   dayOf,
+  daysBetween,
   hourOfDay,
   type Instant,
   plusDays,
@@ -34,21 +35,20 @@ const isWithin = ({ lastCycle }: Calendar, cycle: number): boolean => lastCycle 
 
 /** The first cycle that falls on the day or after it; undefined when the mandate ends before. */
 export function firstCycleFrom(calendar: Calendar, day: CalendarDay): number | undefined {
-  let cycle = Math.max(0, atLeastCycles(calendar, day))
-  while (dueDateOf(calendar, cycle) < day) cycle += 1
+  let cycle = Math.max(0, cyclesAtLeast(calendar, day))
+  // Days counted and not texts compared: 9999-12-31 is how some write "for ever", and the year after it has five digits.
+  while (daysBetween(dueDateOf(calendar, cycle), day) > 0) cycle += 1
   return isWithin(calendar, cycle) ? cycle : undefined
 }
 
-/** A cycle that surely does not lie behind the wanted one: no period is longer than its months of 31 days. */
-function atLeastCycles({ initialDate, periodicity }: Calendar, day: CalendarDay): number {
-  const days = (startOfDay(day) - startOfDay(initialDate)) / 86_400_000
-  return Math.floor(days / (periodicity === 'WEEKLY' ? 7 : 31 * months[periodicity])) - 1
-}
+/** So many periods surely fit before the day: none is longer than its months of 31 days. */
+const cyclesAtLeast = ({ initialDate, periodicity }: Calendar, day: CalendarDay): number =>
+  Math.floor(daysBetween(initialDate, day) / (periodicity === 'WEEKLY' ? 7 : 31 * months[periodicity]))
 
 export const cycleAfter = (calendar: Calendar, cycle: number): number | undefined =>
   isWithin(calendar, cycle + 1) ? cycle + 1 : undefined
 
-/** The earlier of a number of cycles (0: any) and a last day; undefined when no cycle is left at all. */
+/** The earlier of a number of cycles, where 0 sets no end, and a last day; undefined when no cycle is left at all. */
 export function lastCycleOf(
   calendar: Omit<Calendar, 'lastCycle'>,
   { period, finalDate }: { period: number; finalDate: CalendarDay | null },

@@ -1,15 +1,16 @@
-import { type AuditCheck, transferRules } from '../ledger/index.ts'
+import { type AuditCheck, strayLines, transferRules } from '../ledger/index.ts'
 
 const { refundHeld, refundPaid, refundReturned, reversalHeld, reversalPaid, reversalKept } = transferRules
 
-/** A row in `rows` has these three lines: held, gone out, given back; the last two as its state says. */
+/** A row in `rows` has these three lines, once: held, gone out, given back; the last two as its state says. */
 const threeLines = (rows: string, [held, paid, returned]: readonly [number, number, number]) => {
   const line = (name: string, code: number) =>
     `left join transfer ${name} on ${name}.account_id = r.account_id and ${name}.source_id = r.id and ${name}.code = ${code}`
   return `select r.account_id, r.id from ${rows} r ${line('h', held)} ${line('p', paid)} ${line('b', returned)}
     where h.amount_cents is distinct from r.amount_cents
       or p.amount_cents is distinct from case r.state when 'PAID' then r.amount_cents end
-      or b.amount_cents is distinct from case r.state when 'CANCELLED' then r.amount_cents end`
+      or b.amount_cents is distinct from case r.state when 'CANCELLED' then r.amount_cents end
+    union all ${strayLines(rows, [held, paid, returned])}`
 }
 
 export const refundChecks: readonly AuditCheck[] = [

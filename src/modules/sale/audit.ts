@@ -1,6 +1,7 @@
 import { type AuditCheck, transferRules } from '../ledger/index.ts'
 
-const PAID = transferRules.salePaid.code
+const { salePaid, chargePaid } = transferRules
+const PAID = `${salePaid.code}, ${chargePaid.code}`
 const OUT = transferRules.splitOut.code
 const IN = transferRules.splitIn.code
 const FEE = transferRules.saleFee.code
@@ -9,10 +10,13 @@ export const saleChecks: readonly AuditCheck[] = [
   {
     name: 'a paid sale has posted what its legs leave and its fee, once and exactly',
     sql: `select s.account_id, s.id from sale s
-      left join transfer p on p.account_id = s.account_id and p.source_id = s.id and p.code = ${PAID}
+      left join transfer p on p.account_id = s.account_id and p.source_id = s.id
+        and p.code = case when s.charge_id is null then ${salePaid.code} else ${chargePaid.code} end
       left join transfer f on f.account_id = s.account_id and f.source_id = s.id and f.code = ${FEE}
       where s.state = 'PAID' and s.parent_id is null
-        and (coalesce(p.amount_cents, 0) <> s.amount_cents - s.split_cents or coalesce(f.amount_cents, 0) <> s.fee_cents)`,
+        and (coalesce(p.amount_cents, 0) <> s.amount_cents - s.split_cents or coalesce(f.amount_cents, 0) <> s.fee_cents)
+      union all select account_id, source_id from transfer where code in (${PAID}, ${FEE}) and leg <> 0
+      union all select account_id, source_id from transfer where code in (${PAID}) group by 1, 2 having count(*) > 1`,
   },
   {
     name: 'no line belongs to a sale that is not paid',

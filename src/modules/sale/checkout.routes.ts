@@ -35,7 +35,7 @@ export type CheckoutRoutesContext = CommandContext & {
 
 export const qrImageUrl = (publicUrl: string, txid: Txid): string => `${publicUrl}/qr/${txid}.png`
 
-const wantsImage = (request: FastifyRequest): boolean =>
+export const wantsImage = (request: FastifyRequest): boolean =>
   String(request.headers['prefer'] ?? '')
     .split(',')
     .some((preference) => preference.trim().toLowerCase() === 'return=representation')

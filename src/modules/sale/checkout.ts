@@ -69,6 +69,7 @@ function documentFault({ type, number }: ShopperDocument, field: string, verifyD
 
 const bankText = (name: string) => text({ max: 60, code: `shopper.bankDetails.${name}.invalid` })
 
+/** In the order in which faults are reported. */
 const shopperFields = (verifyDigits: boolean) => ({
   id: textOrNumber({ max: 255, code: 'shopper.id.invalid' }),
   name: required(text({ max: 255, code: 'shopper.name.length', example: 'Maria da Silva' }), 'shopper.name.is_null'),
@@ -90,10 +91,22 @@ const shopperFields = (verifyDigits: boolean) => ({
 })
 type ReadShopper = Read<ReturnType<typeof shopperFields>>
 
-/** In the order in which faults are reported. */
-const checkoutFields = (verifyDigits: boolean, splits: boolean) => ({
+export const shopperField = (verifyDigits: boolean) =>
+  required(object(shopperFields(verifyDigits), { code: 'shopper.is_null' }), 'shopper.is_null')
+
+/** Whoever is charged again and again is known by CPF or CNPJ. */
+export const knownShopperField = (verifyDigits: boolean) => {
+  const { document, ...rest } = shopperFields(verifyDigits)
+  const known = check(document, ({ type }, field) =>
+    type === 'OTHER' ? fault(`${field}.type`, 'must be CPF or CNPJ', 'shopper.document.type.invalid') : undefined,
+  )
+  const fields = { ...rest, document: required(known, 'shopper.document.is_null') }
+  return required(object(fields, { code: 'shopper.is_null' }), 'shopper.is_null')
+}
+
+/** Fields that every kind of checkout has. */
+export const checkoutHead = {
   currency: required(oneOf(['BRL'], { code: 'currency.invalid', message: 'must be BRL', example: 'BRL' })),
-  amount: required(amount({ example: 99.9 })),
   referenceCode: required(
     text({ max: 100, code: 'referenceCode.length', message: 'must have 1 to 100 characters', example: 'order-1' }),
   ),
@@ -101,8 +114,16 @@ const checkoutFields = (verifyDigits: boolean, splits: boolean) => ({
     min: MAX_AGE_MINUTES.min,
     max: MAX_AGE_MINUTES.max,
     code: 'maxAge.limit',
-    description: 'Minutes until the charge expires; 1440 by default.',
+    description: 'Minutes until it expires unanswered; 1440 by default.',
   }),
+}
+
+/** In the order in which faults are reported. */
+const checkoutFields = (verifyDigits: boolean, splits: boolean) => ({
+  currency: checkoutHead.currency,
+  amount: required(amount({ example: 99.9 })),
+  referenceCode: checkoutHead.referenceCode,
+  maxAge: checkoutHead.maxAge,
   paymentMethod: required(
     check(
       anything(
@@ -118,7 +139,7 @@ const checkoutFields = (verifyDigits: boolean, splits: boolean) => ({
   callbackURL: url({ code: 'callbackURL.invalid', description: 'Receives the payment confirmation of this charge.' }),
   observation: text({ max: 255, code: 'observation.length' }),
   redirectURL: url({ code: 'redirectURL.invalid' }),
-  shopper: required(object(shopperFields(verifyDigits), { code: 'shopper.is_null' }), 'shopper.is_null'),
+  shopper: shopperField(verifyDigits),
   taxData: jsonText({ maxBytes: 8_192, objectOnly: true, code: 'taxData.invalid' }),
   sellersTransactions: jsonText({ maxBytes: 32_768, code: 'sellersTransactions.invalid' }),
   recurrence: jsonText({ maxBytes: 32_768, code: 'recurrence.invalid' }),
@@ -186,7 +207,7 @@ function methodFault(method: unknown, field: string, splits: boolean): Fault | u
 }
 
 /** As stored and as echoed: what was not sent is not there. */
-function shopperFrom({ id, name, email, document, phone, bankDetails }: ReadShopper): Shopper {
+export function shopperFrom({ id, name, email, document, phone, bankDetails }: ReadShopper): Shopper {
   return {
     id: id ?? null,
     name,

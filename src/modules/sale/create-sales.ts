@@ -2,6 +2,7 @@ import { hourOf, type Instant } from '../../kernel/calendar.ts'
 import { cents } from '../../kernel/cents.ts'
 import type { AccountId, AccountUuid, NumberId, SaleId } from '../../kernel/ids.ts'
 import type { Fault } from '../../kernel/reader.ts'
+import { txidOf } from '../../kernel/txid.ts'
 import { DEFERRED } from '../../platform/batcher.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { type Queryable, statement } from '../../platform/database/database.ts'
@@ -190,6 +191,8 @@ function draftSale(
     refunded: cents(0),
     parentId: null,
     settlement: null,
+    mandateId: null,
+    chargeId: null,
   }
   const legs = asked.map(({ recipient, recipientUuid, amount, share, externalReference }, leg): DraftLeg => {
     // By the recipient's own clock: it is the recipient's transaction.
@@ -213,8 +216,10 @@ function draftSale(
   return { sale, account, legs }
 }
 
+/** The first payment of a mandate carries the mandate in its code. */
 export const chargeOf = (sale: Sale, account: Pick<AccountTerms, 'name' | 'city'>): ChargeToOpen => ({
   txid: currentTxid(sale),
+  recurrence: sale.mandateId === null ? null : txidOf({ ...sale, saleId: sale.id, renewals: 0 }),
   amount: sale.amount,
   expiresAt: sale.expiresAt,
   merchantName: account.name,

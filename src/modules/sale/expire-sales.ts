@@ -31,11 +31,11 @@ const sweepSql = statement<SweepRow>(
   'sale_expire_sweep',
   `with slice as materialized (
      select expires_at as slice_end from sale
-     where expires_at > $1 and expires_at < $2 and parent_id is null order by expires_at offset ${SLICE} limit 1
+     where expires_at > $1 and expires_at < $2 and parent_id is null and charge_id is null order by expires_at offset ${SLICE} limit 1
    ), candidates as materialized (
      select account_id, id, expires_at from sale
      where expires_at > $1 and expires_at < $2 and expires_at <= coalesce((select slice_end from slice), $2) and state = 'PENDING'
-       and parent_id is null
+       and parent_id is null and charge_id is null
      order by expires_at limit $3
    ), due as materialized (
      select s.account_id, s.id, s.legs from sale s join candidates c using (account_id, id)
@@ -63,7 +63,7 @@ export type ExpirySweep = {
 }
 
 /**
- * Cancels what has expired by real time. No row is kept for it: the index on the expiry and a watermark tell what to
+ * Cancels what has expired by real time; a charge of a recurrence ends with its last attempt instead. No row is kept for it: the index on the expiry and a watermark tell what to
  * look at, so every expiry is looked at once. A sale that somebody else holds is left, and the watermark before it.
  */
 export async function expireSales(db: Queryable, now: Instant, limit: number): Promise<ExpirySweep> {
@@ -104,7 +104,7 @@ const dueOfAccountSql = statement<{ id: string; expires_at: Instant }>(
   `select s.id, s.expires_at from sale_hour h
    cross join lateral (
      select id, expires_at from sale
-     where account_id = $1 and state = 'PENDING' and expires_at < $2 and parent_id is null
+     where account_id = $1 and state = 'PENDING' and expires_at < $2 and parent_id is null and charge_id is null
        and created_at >= to_timestamp(h.hour::bigint * 3600) and created_at < to_timestamp((h.hour::bigint + 1) * 3600)
        and id >= (lpad(to_hex(h.hour::bigint * 3600000), 12, '0') || rpad('', 20, '0'))::uuid
        and id < (lpad(to_hex((h.hour::bigint + 1) * 3600000), 12, '0') || rpad('', 20, '0'))::uuid
@@ -130,7 +130,7 @@ const expireOneSql = statement<{ n: number }>(
   'sale_expire_one',
   `with due as materialized (
      select account_id, id, legs from sale
-     where account_id = $1 and id = $2 and state = 'PENDING' and expires_at < $3 and parent_id is null for no key update
+     where account_id = $1 and id = $2 and state = 'PENDING' and expires_at < $3 and parent_id is null and charge_id is null for no key update
    ), ${cancelCtes}
    select ${cancelledCount} as n`,
 )

@@ -94,7 +94,10 @@ const byIdsSql = statement<SaleRow>(
 
 type PostedQuery = { accountId: AccountId; window: PageWindow; skip: number; limit: number }
 export const findPostedSales = (db: Queryable, query: PostedQuery): Promise<string[]> =>
-  findPostedSources(db, { ...query, codes: [transferRules.salePaid.code, transferRules.splitIn.code] })
+  findPostedSources(db, {
+    ...query,
+    codes: [transferRules.salePaid.code, transferRules.chargePaid.code, transferRules.splitIn.code],
+  })
 
 /** Paid sales and credited shares have been processed; the ledger knows in which order. */
 async function findProcessed(db: Database, query: SaleQuery): Promise<SalePage> {

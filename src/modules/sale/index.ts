@@ -1,15 +1,17 @@
 export { saleChecks } from './audit.ts'
-export { checkoutRoutes } from './checkout.routes.ts'
-export { createCheckoutParser } from './checkout.ts'
-export { type CreateSale, type CreateSaleOutcome, createSales } from './create-sales.ts'
+export { addChargeSalesCte, cancelChargeSalesCte, countSalesCte } from './charge-sales.ts'
+export { checkoutRoutes, wantsImage } from './checkout.routes.ts'
+export { checkoutHead, createCheckoutParser, knownShopperField, shopperFrom } from './checkout.ts'
+export { type CreateSale, type CreateSaleOutcome, chargeOf, createSales } from './create-sales.ts'
 export { expireLateSales, expireSale, expireSales, findNextExpiries } from './expire-sales.ts'
 export { findPostedSales, findSales, findSalesById } from './find-sales.ts'
 export { countPaidCte, holdSalesCte, payChildrenCte, paySalesCte, takeTurnsCte } from './pay-sales.ts'
 export { paymentConfirmation } from './payment-confirmation.ts'
-export { createQrImages } from './qr-images.ts'
+export { createQrImages, type QrImages } from './qr-images.ts'
 export { qrImageRoutes, saleRoutes } from './sale.routes.ts'
 export {
   changeRefunded,
+  findChargeSales,
   findPayableSales,
   findSale,
   lockAnySale,
@@ -17,10 +19,14 @@ export {
 } from './sale.store.ts'
 export {
   currentTxid,
+  expiryOf,
   fitPayment,
+  MAX_AGE_MINUTES,
   type PaymentMisfit,
+  postingsForPaidCharge,
   postingsForPaidSale,
   type Sale,
+  type Shopper,
 } from './sale.ts'
 export {
   type RefundItem,

@@ -31,7 +31,8 @@ export async function renewSale(
   const sale = saleId && (await lockSale(tx, accountId, saleId))
   if (!sale) return refuse({ code: 'sale.notFound' })
   const move = findMove(saleMoves, sale.state, 'renew')
-  if (!move) return refuse({ code: 'sale.notCancelled' })
+  // A cycle is charged once: its sale has no QR code that could be renewed, nor has the first payment of a mandate that ended.
+  if (!move || sale.mandateId !== null) return refuse({ code: 'sale.notCancelled' })
   const account = (await findAccountTerms(tx, [accountId])).get(accountId)!
   const legs = sale.legs === 0 ? [] : ((await findLegs(tx, [sale])).get(sale.id) ?? [])
   const recipients = await findRecipients(tx, legs)

@@ -3,9 +3,10 @@ import { Type } from 'typebox'
 import { type AccountId, type EndToEndId, type SaleId, uuidFromWire } from '../../kernel/ids.ts'
 import { ok, type Result, refuse } from '../../kernel/result.ts'
 import { partsOfTxid } from '../../kernel/txid.ts'
+import type { Transaction } from '../../platform/database/database.ts'
 import { success } from '../../platform/http/context.ts'
 import { type CommandContext, runCommand } from '../../platform/http/idempotently.ts'
-import { RequestUnusable, unwrap } from '../../platform/http/refusals.ts'
+import { RequestRefused, RequestUnusable, unwrap } from '../../platform/http/refusals.ts'
 import type { Payer, Rail } from '../../rail/rail.ts'
 import { findAccountTerms } from '../account/index.ts'
 import { qrImageUrl } from './checkout.routes.ts'
@@ -20,20 +21,26 @@ export type SaleRoutesContext = CommandContext & {
   readonly rail: Rail
   readonly images: QrImages
   readonly publicUrl: string
+  /** Cancels the charge of a recurrence that the sale is; false when it cannot be cancelled any more. */
+  readonly voidCharge: (tx: Transaction, accountId: AccountId, saleId: SaleId) => Promise<boolean>
   /** Who paid is what the rail said, so the door knows it. */
   readonly findPayer: (endToEnd: EndToEndId) => Promise<Payer | undefined>
 }
 
 type SaleNotFound = { code: 'sale.notFound' }
 const saleTokenFields = { 'sale.notFound': 'saleToken' }
-const voidFields = { 'sale.notFound': 'saleToken', 'sale.notPending': 'transactionToken' } satisfies Record<
-  VoidSaleRefusal['code'],
-  string
->
+const voidFields = {
+  'sale.notFound': 'saleToken',
+  'sale.notPending': 'transactionToken',
+  'sale.isCharge': 'transactionToken',
+} satisfies Record<VoidSaleRefusal['code'], string>
 const paymentInfoFields = { 'sale.informedNotFound': 'sale_uuid', 'sale.mustBePaid': 'sale_uuid' }
 
 const uuidParams = (name: string) => Type.Object({ [name]: Type.String({ format: 'uuid' }) })
 const voidAnswerSchema = Type.Object({ status: Type.Integer(), message: Type.String() })
+
+/** A recipient-side transaction has no charge of its own at the rail, and that of a recurrence is collected without a code. */
+const hasQrCode = ({ parentId, chargeId }: Sale): boolean => parentId === null && chargeId === null
 
 export function saleRoutes(context: SaleRoutesContext) {
   const { db } = context
@@ -42,10 +49,9 @@ export function saleRoutes(context: SaleRoutesContext) {
     const sale = id && (await findSale(db, accountId, id))
     return sale ? ok(sale) : refuse({ code: 'sale.notFound' })
   }
-  /** A recipient-side transaction has no charge of its own at the rail. */
   const findCharge = async (accountId: AccountId, uuid: string): Promise<Result<Sale, SaleNotFound>> => {
     const found = await find(accountId, uuid)
-    return found.ok && found.value.parentId !== null ? refuse({ code: 'sale.notFound' }) : found
+    return found.ok && !hasQrCode(found.value) ? refuse({ code: 'sale.notFound' }) : found
   }
   const brCodeOf = async (sale: Sale) => {
     const account = (await findAccountTerms(db, [sale.accountId])).get(sale.accountId)!
@@ -85,7 +91,11 @@ export function saleRoutes(context: SaleRoutesContext) {
       (request, reply) =>
         runCommand(context, request, reply, async (tx) => {
           const saleId = uuidFromWire<SaleId>(request.params.saleUUID)
-          unwrap(await voidSale(tx, { accountId: request.accountId, saleId }), voidFields)
+          const voided = await voidSale(tx, { accountId: request.accountId, saleId })
+          const isCharge = !voided.ok && voided.refusal.code === 'sale.isCharge'
+          if (!isCharge) unwrap(voided, voidFields)
+          else if (!(await context.voidCharge(tx, request.accountId, saleId!)))
+            throw new RequestRefused('sale.notPending', voidFields['sale.notPending'])
           return { http: 200, body: success }
         }),
     )
@@ -136,7 +146,7 @@ export function qrImageRoutes({ db, rail, images }: Pick<SaleRoutesContext, 'db'
       async (request, reply) => {
         const parts = partsOfTxid(request.params.txid)
         const sale = parts && (await findSale(db, parts.accountId, parts.saleId))
-        if (!sale || sale.parentId !== null || parts.renewals > sale.renewals)
+        if (!sale || !hasQrCode(sale) || parts.renewals > sale.renewals)
           throw new RequestUnusable(404, 'there is no such QR code')
         const account = (await findAccountTerms(db, [sale.accountId])).get(sale.accountId)!
         const [charge] = await rail.openCharges([chargeOf({ ...sale, renewals: parts.renewals }, account)])

@@ -1,6 +1,6 @@
 import { HOUR_MS, type Instant } from '../../kernel/calendar.ts'
 import type { Cents } from '../../kernel/cents.ts'
-import type { AccountId, EndToEndId, NumberId, SaleId } from '../../kernel/ids.ts'
+import type { AccountId, ChargeId, EndToEndId, MandateId, NumberId, SaleId } from '../../kernel/ids.ts'
 import { type Queryable, statement, type Transaction } from '../../platform/database/database.ts'
 import { type Leg, legsOfSql, type Settlement } from '../split/index.ts'
 import type { Sale, SaleMove, SaleState, Shopper } from './sale.ts'
@@ -25,6 +25,8 @@ export type SaleRow = {
   refunded_cents: number
   parent_id: string | null
   settlement: Settlement | null
+  mandate_id: string | null
+  charge_id: string | null
 }
 
 export const saleColumns = [
@@ -47,6 +49,8 @@ export const saleColumns = [
   'refunded_cents',
   'parent_id',
   'settlement',
+  'mandate_id',
+  'charge_id',
 ] as const
 
 export const saleFromRow = (row: SaleRow): Sale => ({
@@ -69,6 +73,8 @@ export const saleFromRow = (row: SaleRow): Sale => ({
   refunded: row.refunded_cents as Cents,
   parentId: row.parent_id as SaleId | null,
   settlement: row.settlement,
+  mandateId: row.mandate_id as MandateId | null,
+  chargeId: row.charge_id as ChargeId | null,
 })
 
 const findSql = statement<SaleRow>(
@@ -108,19 +114,30 @@ type PayableRow = Pick<
   | 'shopper'
   | 'legs'
   | 'split_cents'
+  | 'mandate_id'
 >
-export type PayableSaleRecord = Omit<Sale, 'paidAt' | 'endToEnd' | 'refunded' | 'parentId' | 'settlement'>
+export type PayableSaleRecord = Omit<Sale, 'paidAt' | 'endToEnd' | 'refunded' | 'parentId' | 'settlement' | 'chargeId'>
 
+const payableText = `
+   select s.account_id, s.id, s.number, s.amount_cents, s.fee_cents, s.created_at, s.expires_at, s.renewals, s.state,
+     s.reference_code, s.callback_url, s.shopper, s.legs, s.split_cents, s.mandate_id
+   from unnest($1::bigint[], $2::uuid[]) as i(account_id, id) join sale s using (account_id, id)`
 const findPayableSql = statement<PayableRow>(
   'sale_find_payable',
-  `select s.account_id, s.id, s.number, s.amount_cents, s.fee_cents, s.created_at, s.expires_at, s.renewals, s.state,
-     s.reference_code, s.callback_url, s.shopper, s.legs, s.split_cents
-   from unnest($1::bigint[], $2::uuid[]) as i(account_id, id) join sale s using (account_id, id) where s.parent_id is null`,
+  `${payableText} where s.parent_id is null and s.charge_id is null`,
 )
+const findChargeSalesSql = statement<PayableRow>('sale_find_of_charges', `${payableText} where s.charge_id is not null`)
+
+type SaleKey = { readonly accountId: AccountId; readonly saleId: SaleId }
 
 /** What a batch of payments needs to know of the sales it names. */
-export async function findPayableSales(db: Queryable, keys: readonly { accountId: AccountId; saleId: SaleId }[]) {
-  const rows = await db.query(findPayableSql, [keys.map((key) => key.accountId), keys.map((key) => key.saleId)])
+export const findPayableSales = (db: Queryable, keys: readonly SaleKey[]) => findRecords(db, findPayableSql, keys)
+
+/** The same of the sales that are charges of a recurrence: those are paid under their charge's name only. */
+export const findChargeSales = (db: Queryable, keys: readonly SaleKey[]) => findRecords(db, findChargeSalesSql, keys)
+
+async function findRecords(db: Queryable, asked: typeof findPayableSql, keys: readonly SaleKey[]) {
+  const rows = await db.query(asked, [keys.map((key) => key.accountId), keys.map((key) => key.saleId)])
   return rows.map(
     (row): PayableSaleRecord => ({
       accountId: row.account_id as AccountId,
@@ -137,6 +154,7 @@ export async function findPayableSales(db: Queryable, keys: readonly { accountId
       shopper: JSON.parse(row.shopper) as Shopper,
       legs: row.legs,
       splitTotal: row.split_cents as Cents,
+      mandateId: row.mandate_id as MandateId | null,
     }),
   )
 }

@@ -49,7 +49,13 @@ describe('a payment fits a sale of 100.00 that was renewed once and expires at 1
     const sale =
       state === 'none'
         ? undefined
-        : { state: state as SaleState, amount: 10_000 as Cents, expiresAt: 1_000 as Instant, renewals: 1 }
+        : {
+            state: state as SaleState,
+            amount: 10_000 as Cents,
+            expiresAt: 1_000 as Instant,
+            chargeId: null,
+            renewals: 1,
+          }
     const fit = fitPayment(sale, {
       amount: Number(amount) as Cents,
       settledAt: Number(settledAt) as Instant,
@@ -72,6 +78,7 @@ test('a maxAge is in minutes: one to thirty days, a day when nothing is said', (
 })
 
 test('the txid of a sale names account, sale and renewal', () => {
-  const sale = { accountId: 1_000 as AccountId, id: '019a8d3c-0000-7000-8000-000000000001' as SaleId, renewals: 3 }
+  const id = '019a8d3c-0000-7000-8000-000000000001' as SaleId
+  const sale = { accountId: 1_000 as AccountId, id, chargeId: null, renewals: 3 }
   expect(partsOfTxid(currentTxid(sale))).toEqual({ accountId: 1_000, saleId: sale.id, renewals: 3 })
 })

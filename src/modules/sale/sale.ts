@@ -1,9 +1,9 @@
 import { type Instant, MINUTE_MS, plusMs } from '../../kernel/calendar.ts'
 import { type Cents, cents } from '../../kernel/cents.ts'
-import type { AccountId, EndToEndId, NumberId, SaleId } from '../../kernel/ids.ts'
+import type { AccountId, ChargeId, EndToEndId, MandateId, NumberId, SaleId } from '../../kernel/ids.ts'
 import { findMove, type Move } from '../../kernel/moves.ts'
 import { ok, type Result, refuse } from '../../kernel/result.ts'
-import { type Txid, txidOf } from '../../kernel/txid.ts'
+import { chargeTxidOf, type Txid, txidOf } from '../../kernel/txid.ts'
 import type { Posting } from '../ledger/index.ts'
 import type { Leg, Settlement } from '../split/index.ts'
 
@@ -45,6 +45,9 @@ export type Sale = {
   /** Set on a recipient-side transaction: the sale that it has a share of, and how far its credit has come. */
   readonly parentId: SaleId | null
   readonly settlement: Settlement | null
+  /** The mandate that it is a charge of, or whose first payment it is: then it has the mandate's id. */
+  readonly mandateId: MandateId | null
+  readonly chargeId: ChargeId | null
 }
 
 export type Shopper = {
@@ -59,8 +62,13 @@ export type Shopper = {
 export const MAX_AGE_MINUTES = { default: 1_440, min: 1, max: 43_200 } as const
 
 export const expiryOf = (from: Instant, maxAgeMinutes: number): Instant => plusMs(from, maxAgeMinutes * MINUTE_MS)
-export const currentTxid = (sale: Pick<Sale, 'accountId' | 'id' | 'renewals'>): Txid =>
-  txidOf({ accountId: sale.accountId, saleId: sale.id, renewals: sale.renewals })
+export const currentTxid = ({
+  accountId,
+  id,
+  renewals,
+  chargeId,
+}: Pick<Sale, 'accountId' | 'id' | 'renewals' | 'chargeId'>): Txid =>
+  chargeId === null ? txidOf({ accountId, saleId: id, renewals }) : chargeTxidOf({ accountId, chargeId })
 
 export type PaymentMisfit = 'SALE_NOT_PENDING' | 'ALREADY_PAID' | 'AMOUNT_DIFFERS' | 'UNKNOWN_CHARGE'
 
@@ -92,5 +100,11 @@ export const postingsForPaidSale = (
 ): readonly Posting[] => [
   { kind: 'salePaid', leg: 0, amount: cents(sale.amount - sale.splitTotal) },
   ...legs.map(({ leg, amount }): Posting => ({ kind: 'splitOut', leg, amount })),
+  { kind: 'saleFee', leg: 0, amount: sale.fee },
+]
+
+/** A charge of a recurrence is never shared. */
+export const postingsForPaidCharge = (sale: Pick<Sale, 'amount' | 'fee'>): readonly Posting[] => [
+  { kind: 'chargePaid', leg: 0, amount: sale.amount },
   { kind: 'saleFee', leg: 0, amount: sale.fee },
 ]

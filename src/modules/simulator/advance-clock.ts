@@ -3,6 +3,8 @@ import type { AccountId } from '../../kernel/ids.ts'
 import { ok, type Result, refuse } from '../../kernel/result.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Database, Queryable, Transaction } from '../../platform/database/database.ts'
+import { type NumberBlocks, numbersInTurn } from '../../platform/number-blocks.ts'
+import type { Rail } from '../../rail/rail.ts'
 import {
   accountNow,
   findAccountTerms,
@@ -13,7 +15,9 @@ import {
 } from '../account/index.ts'
 import { type DoorContext, insideDoor } from '../door/index.ts'
 import { bringNear, findDueOutflowsOf } from '../outflow/index.ts'
+import { findNextDue } from '../recurrence/index.ts'
 import { expireSale, findNextExpiries } from '../sale/index.ts'
+import { playDue } from './play-recurrence.ts'
 import { paid, settleOutflow } from './settle-outflow.ts'
 
 const JUMP_MS_MAX = 1_830 * DAY_MS
@@ -23,12 +27,19 @@ const CLOCK_MAX = Date.UTC(9000, 0) as Instant
 const DUE_PAGE = 500
 /** How long a jump holds the clock after each step, should its process die. */
 const CLAIM_MS = MINUTE_MS
+/** A charge that is registered becomes a sale, and the next one is planned. */
+const NUMBERS_PER_STEP = 2
 
 export type ClockReading = { readonly now: Instant; readonly offsetMs: number }
 export type AdvanceRefusal = { code: 'clock.backwards' } | { code: 'clock.tooFar' } | { code: 'clock.busy' }
 export type Advanced = ClockReading & { readonly processed: number }
 
-type ClockContext = { readonly db: Database; readonly clock: Clock; readonly door: DoorContext }
+type ClockContext = {
+  readonly db: Database
+  readonly clock: Clock
+  readonly door: DoorContext
+  readonly rail: Rail
+}
 
 /** A jump may be asked for twice with one key: then it is answered again, not made again. */
 export type JumpAnswer<Reading> = {
@@ -93,13 +104,17 @@ type DueThing = {
   readonly dueAt: Instant
   readonly kind: string
   readonly id: string
-  readonly run: (tx: Transaction, now: Instant) => Promise<boolean>
+  /** It may leave something else due on the way. */
+  readonly breeds: boolean
+  readonly run: (tx: Transaction, now: Instant, numbers: NumberBlocks) => Promise<boolean>
 }
 
-async function findDue({ db, door }: ClockContext, accountId: AccountId, to: Instant): Promise<DueThing[]> {
-  const [expiries, outflows] = await Promise.all([
+async function findDue(context: ClockContext, accountId: AccountId, to: Instant): Promise<DueThing[]> {
+  const { db, door } = context
+  const [expiries, outflows, recurrences] = await Promise.all([
     findNextExpiries(db, accountId, to, DUE_PAGE),
     findDueOutflowsOf(db, accountId, to, DUE_PAGE),
+    findNextDue(db, accountId, to, DUE_PAGE),
   ])
   const things = [
     ...expiries.map(
@@ -108,6 +123,7 @@ async function findDue({ db, door }: ClockContext, accountId: AccountId, to: Ins
         dueAt: plusMs(dueAt, 1),
         kind: 'expiry',
         id: saleId,
+        breeds: false,
         run: (tx, now) => expireSale(tx, { accountId, saleId, now }),
       }),
     ),
@@ -116,7 +132,17 @@ async function findDue({ db, door }: ClockContext, accountId: AccountId, to: Ins
         dueAt: order.dueAt,
         kind: `outflow ${order.kind}`,
         id: order.id,
-        run: async (tx) => (await settleOutflow(insideDoor(door, tx), tx, order, paid)).outcome === 'applied',
+        breeds: false,
+        run: (tx) => settleOutflow(insideDoor(door, tx), tx, order, paid),
+      }),
+    ),
+    ...recurrences.map(
+      (thing): DueThing => ({
+        dueAt: thing.dueAt,
+        kind: `recurrence ${thing.kind}`,
+        id: thing.id,
+        breeds: true,
+        run: (tx, _, numbers) => playDue({ ...context, door: { ...door, numbers } }, tx, thing),
       }),
     ),
   ]
@@ -130,14 +156,19 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 async function runDue(context: ClockContext, accountId: AccountId, to: Instant): Promise<number> {
   for (let processed = 0; ; ) {
     const due = await findDue(context, accountId, to)
-    for (const { dueAt, run } of due) {
+    let bred = false
+    for (const { dueAt, run, breeds } of due) {
+      const numbers = numbersInTurn(breeds ? await context.door.numbers.take(NUMBERS_PER_STEP) : [])
       const done = await context.db.inTransaction(async (tx) => {
         await moveClock(context, tx, accountId, dueAt)
-        return run(tx, dueAt)
+        return run(tx, dueAt, numbers)
       })
       if (done) processed += 1
+      // What it left may be due before the next one here.
+      bred = breeds
+      if (bred) break
     }
-    if (due.length < DUE_PAGE) return processed
+    if (!bred && due.length < DUE_PAGE) return processed
   }
 }
 

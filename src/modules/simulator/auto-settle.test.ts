@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { anotherService } from '../../../test/harness/faulty-database.ts'
+import { anotherService, onStatement } from '../../../test/harness/faulty-database.ts'
 import { pay, situationOf, type TestAccount } from '../../../test/harness/given.ts'
 import { accepted, moneyOf, payOut, refund, simulate } from '../../../test/harness/money-out.ts'
 import { testService } from '../../../test/harness/test-service.ts'
@@ -133,6 +133,32 @@ describe('what goes out in a sandbox', () => {
     expect(await moneyOf(account)).toEqual({ available: 93.01, blocked: 0 })
     expect(await it.rows('select 1 from inbox_conflict')).toEqual([])
   })
+
+  test.each([
+    ['the sweep', 'outflow_due', () => sweepOutflows(it.service.sweeps)],
+    ['a clock that jumps', 'outflow_due_of_account', (account: TestAccount) => advance(account, { minutes: 1 })],
+  ] as const)(
+    'that its merchant cancels when %s has found it stays cancelled, and nobody is alarmed',
+    async (_, found, settle) => {
+      const { account, sale } = await shop()
+      const [cancelled, failed] = [await accepted(payOut(account)), await accepted(payOut(account))]
+      const refunded = await accepted(refund(account, sale, { amount: 10 }))
+      it.clock.advance(2 * SECOND_MS)
+      onStatement(it.service.db, found, {
+        async after() {
+          await account.api.put(`/v1.1/payout/${cancelled}/cancel`)
+          await simulate(account, 'payout', failed, 'failed/PE0001')
+          await simulate(account, 'refund', refunded, 'cancelled')
+        },
+      })
+      await settle(account)
+      const states = await Promise.all([cancelled, failed, refunded].map((uuid) => stateOf(account, uuid)))
+      expect(states).toEqual(['CANCELLED', 'FAILED', 'CANCELLED'])
+      expect(await moneyOf(account)).toEqual({ available: 99.01, blocked: 0 })
+      expect(await it.rows('select 1 from inbox_conflict')).toEqual([])
+      expect((await it.service.metrics.alarms.get()).values).toEqual([])
+    },
+  )
 
   test('settles by nobody’s hand in production', async () => {
     const { account } = await shop()

@@ -245,7 +245,7 @@ describe('one jump at a time', () => {
         seen.push((await busy())[0]!.busy === null)
       },
     }
-    const context = { db: it.service.db, clock: it.clock, door: it.service.doorContext }
+    const context = { db: it.service.db, clock: it.clock, door: it.service.doorContext, rail: it.service.rail }
     expect(await advanceClock(context, id, (now) => (now + DAY) as Instant, answer)).toMatchObject({ ok: true })
     expect(seen).toEqual([false, true])
   })

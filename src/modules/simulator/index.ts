@@ -1,4 +1,6 @@
+export { type CollectContext, collectStep } from './collect-charges.ts'
 export { outflowSimulatorRoutes } from './outflow.routes.ts'
+export { recurrenceSimulatorRoutes } from './recurrence.routes.ts'
 export { registrationRoutes, selfServiceRoutes } from './self-service.routes.ts'
 export { type AutoSettleContext, settleDueOutflows } from './settle-outflow.ts'
 export { simulatorRoutes } from './simulator.routes.ts'

@@ -4,7 +4,7 @@ import { ok, type Result, refuse } from '../../kernel/result.ts'
 import type { Database, Queryable, Transaction } from '../../platform/database/database.ts'
 import type { OutflowKind, OutflowSettled, PayoutError } from '../../rail/rail.ts'
 import { SANDBOX_RAIL } from '../../rail/sandbox/sandbox-rail.ts'
-import { applyOutflow, type DoorContext, insideDoor, type OutflowOutcome } from '../door/index.ts'
+import { type DoorContext, endOrder, insideDoor } from '../door/index.ts'
 import { type DueOutflow, findDueOutflows, findDueOutflowsOf, lockOrder, referenceOf } from '../outflow/index.ts'
 import { findPayout } from '../payout/index.ts'
 import { findRefund, findReversal } from '../refund/index.ts'
@@ -27,17 +27,17 @@ const eventOf = (
 })
 
 /**
- * As the sandbox's bank would report it: through the door. What a merchant wants back it lets go of (the sandbox's rail says
- * so whenever it is asked), so it does not settle it any more.
+ * As the sandbox's bank would report it: through the door. False where it has ended already, by whomever: that is no alarm.
+ * What a merchant wants back the sandbox's rail lets go of whenever it is asked, so it is not settled any more either.
  */
 export async function settleOutflow(
   door: Omit<DoorContext, 'db'>,
   tx: Transaction,
   order: Pick<DueOutflow, 'accountId' | 'id' | 'kind'>,
   ending: Ending,
-): Promise<OutflowOutcome | { readonly outcome: 'wantedBack' }> {
-  if ((await lockOrder(tx, order.accountId, order.id))?.cancelAsked) return { outcome: 'wantedBack' }
-  return applyOutflow(door, tx, eventOf(order, ending, door.clock.now()))
+): Promise<boolean> {
+  if ((await lockOrder(tx, order.accountId, order.id))?.cancelAsked) return false
+  return endOrder(door, tx, eventOf(order, ending, door.clock.now()))
 }
 
 type Standing = { readonly state: string; readonly errorCode?: PayoutError | null }
@@ -64,8 +64,10 @@ export async function simulateEnd(
   if (id === undefined || found === undefined) return refuse({ code: 'outflow.notFound' })
   if (isEnd(found, ending)) return ok(found.state)
   if (found.state !== 'PENDING') return refuse({ code: 'outflow.final' })
-  const { outcome } = await settleOutflow(door, tx, { accountId, id, kind }, ending)
-  return outcome === 'conflict' || outcome === 'wantedBack' ? refuse({ code: 'outflow.final' }) : ok(ending.outcome)
+  if (await settleOutflow(door, tx, { accountId, id, kind }, ending)) return ok(ending.outcome)
+  // Somebody was faster, or wants it back. The book is locked, so what is seen now stays.
+  const ended = (await standingOf[kind](tx, accountId, id))!
+  return isEnd(ended, ending) ? ok(ended.state) : refuse({ code: 'outflow.final' })
 }
 
 const PAGE = 200
@@ -85,8 +87,7 @@ export async function settleDueOutflows(
     let moved = 0
     for (const order of due) {
       if (stopping()) return settled + moved
-      const { outcome } = await db.inTransaction((tx) => settleOutflow(insideDoor(door, tx), tx, order, paid))
-      if (outcome === 'applied') moved += 1
+      if (await db.inTransaction((tx) => settleOutflow(insideDoor(door, tx), tx, order, paid))) moved += 1
     }
     settled += moved
     if (due.length < PAGE || moved === 0) return settled

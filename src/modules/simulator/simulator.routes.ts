@@ -7,7 +7,6 @@ import { amount, integer, object, objectSchema, text } from '../../kernel/reader
 import { ok, type Result, refuse } from '../../kernel/result.ts'
 import { nullable } from '../../kernel/schema.ts'
 import type { Queryable } from '../../platform/database/database.ts'
-import { isUniqueViolation, troubleOf } from '../../platform/database/trouble.ts'
 import { readBody } from '../../platform/http/body.ts'
 import { success } from '../../platform/http/context.ts'
 import {
@@ -23,10 +22,9 @@ import { RequestInvalid, RequestRefused, RequestUnusable, unwrap } from '../../p
 import { findKey } from '../../platform/idempotency/idempotency.store.ts'
 import { reserveNumbers } from '../../platform/number-blocks.ts'
 import type { RandomIds } from '../../platform/random-ids.ts'
-import type { PaymentReceived } from '../../rail/rail.ts'
+import type { PaymentReceived, Rail } from '../../rail/rail.ts'
 import { SANDBOX_ISPB, SANDBOX_RAIL } from '../../rail/sandbox/sandbox-rail.ts'
-import { applyRailEvents, type Door, type DoorContext, type RailEventOutcome } from '../door/index.ts'
-import { outboxAfterCommit } from '../notification/index.ts'
+import { applyRailEvents, type Door, type DoorContext, insideDoor, type RailEventOutcome } from '../door/index.ts'
 import { findReversal } from '../refund/index.ts'
 import { currentTxid, findSale, type Sale } from '../sale/index.ts'
 import {
@@ -38,11 +36,14 @@ import {
   readClock,
   resetClock,
 } from './advance-clock.ts'
+import { Outrun } from './play-recurrence.ts'
+import { untilNotOutrun } from './until-not-outrun.ts'
 
 export type SimulatorContext = CommandContext & {
   readonly ids: RandomIds
   readonly door: Door
   readonly doorContext: DoorContext
+  readonly rail: Rail
 }
 
 const answerSchema = (fields: Record<string, TSchema>) =>
@@ -97,23 +98,6 @@ function unwrapClock<Value>(result: Result<Value, AdvanceRefusal>, field: string
   return unwrap(result, { 'clock.backwards': field, 'clock.tooFar': field, 'clock.busy': field })
 }
 
-/** Another payment changed the sale first. */
-class Outrun extends Error {}
-const TRIES_MAX = 5
-
-/** Decides again with what the faster one left, as the door's batches do. */
-async function untilNotOutrun(work: () => Promise<FastifyReply>): Promise<FastifyReply> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await work()
-    } catch (error) {
-      const outrun = error instanceof Outrun || isUniqueViolation(error) || troubleOf(error) === 'again'
-      if (!outrun) throw error
-      if (tries === TRIES_MAX) throw new RequestUnusable(503, 'the sale changed meanwhile: send the request again')
-    }
-  }
-}
-
 const defaultPayer = { document: '52998224725', name: 'Pagador de Teste', ispb: SANDBOX_ISPB }
 
 /** `E`, the payer's bank, the minute in UTC and eleven random characters. */
@@ -128,7 +112,7 @@ class Contradiction extends RequestInvalid {}
 /** Speaks to the door, never around it. */
 export function simulatorRoutes(context: SimulatorContext) {
   const { db, clock, ids } = context
-  const clocks = { db, clock, door: context.doorContext }
+  const clocks = { db, clock, door: context.doorContext, rail: context.rail }
 
   async function paymentFor(
     sale: Sale,
@@ -158,7 +142,7 @@ export function simulatorRoutes(context: SimulatorContext) {
     const reversalId =
       outcome.outcome === 'reversed'
         ? outcome.reversalId
-        : outcome.outcome === 'duplicate' && outcome.of.outcome === 'REVERSED'
+        : outcome.outcome === 'duplicate' && outcome.of?.outcome === 'REVERSED'
           ? outcome.of.outcomeId
           : undefined
     const reversal = reversalId && (await findReversal(reader, sale.accountId, reversalId as never))
@@ -247,11 +231,7 @@ export function simulatorRoutes(context: SimulatorContext) {
         return untilNotOutrun(() =>
           runCommand(context, request, reply, async (tx) => {
             const paid = pay(request, tx, async (payment) => {
-              const outbox = outboxAfterCommit(context.doorContext.outbox, (work) => tx.afterCommit(work))
-              const legsPaid = () => tx.afterCommit(context.doorContext.legsPaid)
-              const ordersReserved = () => tx.afterCommit(context.doorContext.ordersReserved)
-              const inside = { ...context.doorContext, numbers, outbox, legsPaid, ordersReserved, db: tx }
-              const [outcome] = await applyRailEvents(inside, [payment])
+              const [outcome] = await applyRailEvents(insideDoor({ ...context.doorContext, numbers }, tx), [payment])
               if (typeof outcome !== 'object') throw new Outrun()
               return outcome
             })

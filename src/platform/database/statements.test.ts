@@ -50,6 +50,14 @@ const filling = `
   insert into outflow (account_id, id, kind, state, instruction, due_at, settles_at, cancel_asked_at)
   select account_id, id, 'REFUND', case number % 3 when 0 then 'SENT' else 'RESERVED' end, '{}', paid_at, paid_at,
     case number % 7 when 0 then paid_at end from sale;
+  insert into plan (account_id, id, title, frequency, period, recurrence_cents, minimum_cents, retry_policy, enabled, created_at)
+  select account_id, substr(replace(id::text, '-', ''), 1, 12) || lpad(to_hex(number), 12, '0'), '', 'MONTHLY', 0, 1, 1, 'NOT_ACCEPT', true, created_at
+  from sale;
+  insert into mandate (account_id, id, number, id_rec, plan_id, state, value_type, amount_cents, periodicity, initial_date, retries, immediate,
+    reference_code, shopper, payer_document, payer_name, created_at, updated_at, expires_at)
+  select account_id, id, number, 'RN' || number, substr(replace(id::text, '-', ''), 1, 12) || lpad(to_hex(number), 12, '0'), 'CREATED', 'FIXED', 1,
+    'MONTHLY', created_at::date, false, false, '', '{}', '', '', created_at, created_at, created_at
+  from sale;
   insert into sale_reference select account_id, reference_code, id from sale;
   insert into account (id, uuid, kind, status, name, city, created_at, pix_fee_share, pix_fee_fixed_cents)
   select 100000 + number, id, 'MERCHANT', 'ACTIVE', '', '', created_at, 0, 0 from sale;
@@ -176,6 +184,11 @@ describe('the plan of a hot statement goes by an index', () => {
     ['payout_close_PAID', ['payout_pkey']],
     ['payout_close_FAILED', ['payout_pkey']],
     ['payout_close_CANCELLED', ['payout_pkey']],
+    ['plan_find', ['plan_pkey']],
+    ['plan_lock', ['plan_pkey']],
+    ['plan_update', ['plan_pkey']],
+    ['plan_list', ['plan_pkey']],
+    ['plan_mandates', ['mandate_of_plan']],
     ['transaction_processed_REFUND', ['refund_by_end']],
     ['transaction_processed_PAYOUT', ['payout_by_end']],
     ['transaction_processed_REFUND_PAYOUT', ['payout_by_end', 'refund_by_end']],

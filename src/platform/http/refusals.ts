@@ -16,10 +16,15 @@ export class RequestRefused extends Error {
 export class RequestInvalid extends Error {
   readonly faults: readonly Fault[]
   readonly checkout: boolean
-  constructor(faults: readonly Fault[], { checkout = false }: { checkout?: boolean } = {}) {
+  readonly repeatsFirst: boolean
+  constructor(
+    faults: readonly Fault[],
+    { checkout = false, repeatsFirst = checkout }: { checkout?: boolean; repeatsFirst?: boolean } = {},
+  ) {
     super('the request has invalid fields')
     this.faults = faults
     this.checkout = checkout
+    this.repeatsFirst = repeatsFirst
   }
 }
 

@@ -1,5 +1,6 @@
 import { encodeBrCode } from '../../kernel/br-code.ts'
-import type { Rail } from '../rail.ts'
+import type { IdRec } from '../../kernel/ids.ts'
+import type { ChargeToOpen, CollectionNews, CollectionOrder, MandateToOpen, OpenedMandate, Rail } from '../rail.ts'
 
 export const SANDBOX_RAIL = 'sandbox'
 /** A bank that does not exist. */
@@ -7,9 +8,28 @@ export const SANDBOX_ISPB = '99999004'
 
 /** The path of a charge's payload, after the public host. */
 export const payloadPath = (txid: string): string => `/pix/${txid}`
+/** And of a mandate's. */
+export const recurrencePath = (reference: string): string => `/rec/${reference}`
 
-/** Computes its charges without I/O: the easy case of the port's contract. */
+/** Computes its charges and mandates without I/O: the easy case of the port's contract. */
 export function createSandboxRail(publicHost: string): Rail {
+  const chargeUrl = (txid: string) => `${publicHost}${payloadPath(txid)}`
+  const recurrenceUrl = (reference: string) => `${publicHost}${recurrencePath(reference)}`
+
+  const chargeCode = ({ txid, recurrence, merchantName, merchantCity }: ChargeToOpen): string =>
+    encodeBrCode({
+      kind: 'dynamic',
+      locationUrl: chargeUrl(txid),
+      ...(recurrence !== null && { recurrenceUrl: recurrenceUrl(recurrence) }),
+      merchantName,
+      merchantCity,
+    })
+
+  const mandateCode = ({ reference, charge, merchantName, merchantCity }: MandateToOpen): string =>
+    charge === null
+      ? encodeBrCode({ kind: 'recurrence', recurrenceUrl: recurrenceUrl(reference), merchantName, merchantCity })
+      : chargeCode(charge)
+
   return {
     name: SANDBOX_RAIL,
     // Takes every order; who settles it, and when, is the simulator's business.
@@ -18,13 +38,26 @@ export function createSandboxRail(publicHost: string): Rail {
     cancelOut: async (references) => references.map(() => 'WITHDRAWN'),
     lookUpOut: async (references) => references.map(() => 'PENDING'),
     async openCharges(charges) {
-      return charges.map(({ txid, merchantName, merchantCity }) => {
-        const location = `${publicHost}${payloadPath(txid)}`
-        return {
-          location,
-          brCode: encodeBrCode({ kind: 'dynamic', locationUrl: location, merchantName, merchantCity }),
-        }
-      })
+      return charges.map((charge) => ({ location: chargeUrl(charge.txid), brCode: chargeCode(charge) }))
+    },
+    async openMandates(mandates) {
+      return mandates.map((mandate): OpenedMandate => ({ idRec: idRecOf(mandate), brCode: mandateCode(mandate) }))
+    },
+    // Every bank of the sandbox takes every charge, however late it comes.
+    async collect(orders) {
+      return orders.map(accepted)
     },
   }
 }
+
+const idRecOf = ({ retries, createdOn, suffix }: MandateToOpen): IdRec =>
+  `R${retries ? 'R' : 'N'}${SANDBOX_ISPB}${createdOn.replaceAll('-', '')}${suffix}` as IdRec
+
+export const accepted = ({ txid, attempt }: Pick<CollectionOrder, 'txid' | 'attempt'>): CollectionNews => ({
+  kind: 'collection',
+  rail: SANDBOX_RAIL,
+  txid,
+  attempt,
+  state: 'SCHEDULED',
+  code: null,
+})

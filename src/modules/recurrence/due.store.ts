@@ -1,0 +1,89 @@
+import type { Instant } from '../../kernel/calendar.ts'
+import type { AccountId } from '../../kernel/ids.ts'
+import { type Queryable, statement } from '../../platform/database/database.ts'
+import { plainArray, sqlTime } from '../../platform/database/sql-values.ts'
+import type { DueKind } from './change.ts'
+
+/** A mandate or a charge whose time has come, by its account's clock. */
+export type DueThing = {
+  readonly accountId: AccountId
+  readonly id: string
+  readonly kind: DueKind
+  readonly dueAt: Instant
+}
+
+type DueRow = { account_id: number; id: string; kind: DueKind; due_at: Instant }
+const fromRow = (row: DueRow): DueThing => ({
+  accountId: row.account_id as AccountId,
+  id: row.id,
+  kind: row.kind,
+  dueAt: row.due_at,
+})
+
+const claimText = (whose: string) => `
+  with picked as materialized (
+    select ctid as place from recurrence_due
+    where ${whose}due_at <= $1 and kind = any ($2::text[]) and (leased_until is null or leased_until <= $3)
+    order by due_at limit $5 for update skip locked
+  )
+  update recurrence_due d set leased_until = $4 where d.ctid = any (array(select place from picked))
+  returning d.account_id, d.id, d.kind, d.due_at`
+const claimSql = statement<DueRow>('recurrence_due_claim', claimText(''))
+const claimOfAccountSql = statement<DueRow>('recurrence_due_claim_of_account', claimText('account_id = $6 and '))
+
+export type DueClaim = {
+  readonly kinds: readonly DueKind[]
+  /** Real time. */
+  readonly now: Instant
+  readonly leaseEnds: Instant
+  readonly limit: number
+  /** One account by its own clock; without it all that is due by real time. */
+  readonly account?: { readonly accountId: AccountId; readonly now: Instant } | undefined
+}
+
+/** Whoever claims them has them until the lease ends. */
+export async function claimDue(
+  db: Queryable,
+  { kinds, now, leaseEnds, limit, account }: DueClaim,
+): Promise<DueThing[]> {
+  const values = [sqlTime(account?.now ?? now), kinds, sqlTime(now), sqlTime(leaseEnds), limit]
+  const rows = account
+    ? await db.query(claimOfAccountSql, [...values, account.accountId])
+    : await db.query(claimSql, values)
+  return rows.map(fromRow)
+}
+
+const releaseSql = statement(
+  'recurrence_due_release',
+  `update recurrence_due d set leased_until = to_timestamp($3::float8 / 1000) from unnest($1::bigint[], $2::uuid[]) as k(account_id, id)
+   where d.account_id = k.account_id and d.id = k.id`,
+)
+
+/** Given back, or kept from others until an instant of real time. */
+export async function leaseDue(
+  db: Queryable,
+  things: readonly Pick<DueThing, 'accountId' | 'id'>[],
+  until: Instant | null,
+): Promise<void> {
+  if (things.length === 0) return
+  await db.query(releaseSql, [
+    plainArray(things.map(({ accountId }) => accountId)),
+    plainArray(things.map(({ id }) => id)),
+    until,
+  ])
+}
+
+const nextSql = statement<DueRow>(
+  'recurrence_due_of_account',
+  `select account_id, id, kind, due_at from recurrence_due where account_id = $1 and due_at <= $2 order by due_at, kind, id limit $3`,
+)
+
+/** The next of one account up to an instant of its own clock, whoever else may be at work on them. */
+export async function findNextDue(
+  db: Queryable,
+  accountId: AccountId,
+  to: Instant,
+  limit: number,
+): Promise<DueThing[]> {
+  return (await db.query(nextSql, [accountId, sqlTime(to), limit])).map(fromRow)
+}
