@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { pay } from '../../test/harness/given.ts'
+import { pay, shopper } from '../../test/harness/given.ts'
 import { type Merchant, merchants } from '../../test/harness/merchants.ts'
 import { accepted, payOut, refund, simulate } from '../../test/harness/money-out.ts'
 import type { ReceivedCall } from '../../test/harness/receiver.ts'
@@ -46,6 +46,21 @@ const endReversal = async (shop: Merchant, how: string) => {
   await settle()
   return simulate(shop, 'reversal', uuid, how)
 }
+async function simulateMandate({ api }: Merchant, what: string, how: string): Promise<void> {
+  const plan = (
+    await api.post('/v1.1/pix-automatic/plans', {
+      title: 'Gold',
+      frequency: 'MONTHLY',
+      recurrenceAmount: 50,
+      retryPolicy: 'ACCEPT_3R_7D',
+    })
+  ).body.id
+  const recurrence = { planId: plan, retry: true, calendar: { initialDate: '2026-12-16' } }
+  const asked = { currency: 'BRL', referenceCode: 'r', shopper, recurrence }
+  const { idRec } = (await api.post('/v1.1/checkout/pix-automatic', asked)).body
+  const { http, text } = await api.post(`/v1.1/pix-automatic/sandbox/sim/${what}/${idRec}/${how}`)
+  expect(http, text).toBe(200)
+}
 const causes: [event: string, cause: Cause][] = [
   ['PAYMENT_CONFIRMATION', (shop) => it.given.paidSale(shop)],
   ['REVERSAL_CREATE', reversalOf],
@@ -61,6 +76,14 @@ const causes: [event: string, cause: Cause][] = [
   ],
   ['PAYOUT_PAID', (shop) => paidPayout(shop, 'paid')],
   ['PAYOUT_FAILED', (shop) => paidPayout(shop, 'failed/PE0003')],
+  ['RECURRENCE_AUTHORIZED', (shop) => simulateMandate(shop, 'mandate', 'approved')],
+  ['RECURRENCE_REJECTED', (shop) => simulateMandate(shop, 'mandate', 'rejected')],
+  ['RECURRENCE_EXPIRED', (shop) => simulateMandate(shop, 'mandate', 'expired')],
+  ['RECURRENCE_CANCELLED', (shop) => simulateMandate(shop, 'mandate', 'cancelled')],
+  ['RECURRENCE_CONCLUDED', (shop) => simulateMandate(shop, 'recurrence', 'scenario/approve-and-settle')],
+  ['RECURRENCE_CHARGE_SCHEDULED', (shop) => simulateMandate(shop, 'recurrence', 'scenario/approve-and-settle')],
+  ['RECURRENCE_CHARGE_PAID', (shop) => simulateMandate(shop, 'recurrence', 'scenario/approve-and-settle')],
+  ['RECURRENCE_CHARGE_FAILED', (shop) => simulateMandate(shop, 'recurrence', 'scenario/no-funds-3x')],
 ]
 
 async function shop(): Promise<Merchant> {
@@ -73,11 +96,14 @@ async function shop(): Promise<Merchant> {
   await account.api.put('/v1.1/sandbox/account', { autoSettle: false, splitEnabled: true })
   return account
 }
-async function callOf(cause: Cause): Promise<{ account: Merchant; call: ReceivedCall }> {
+async function callOf(cause: Cause, event?: string): Promise<{ account: Merchant; call: ReceivedCall }> {
   const account = await shop()
   await cause(account)
   await settle()
-  return { account, call: account.calls().at(-1)! }
+  const calls = event?.startsWith('RECURRENCE_')
+    ? account.calls().filter(({ body }) => body.eventType === event)
+    : account.calls()
+  return { account, call: calls.at(-1)! }
 }
 
 const typeOf = (value: unknown) =>
@@ -117,7 +143,7 @@ describe('the webhooks of the OpenAPI document', () => {
   })
 
   test.each(causes)('%s: body, query string and headers are as it says', async (event, cause) => {
-    const { call } = await callOf(cause)
+    const { call } = await callOf(cause, event)
     const { parameters, requestBody } = webhookOf(event)
     const { schema } = requestBody.content['application/json']
     expect(differences(call.body, schema)).toEqual([])

@@ -88,6 +88,42 @@ const payout = (failed: boolean) =>
     receiptDate: failed ? Type.String({ description: 'Empty.' }) : moment(),
   })
 
+const mandateFields = (event: EventName, statuses: readonly string[]) => ({
+  eventType: always(event),
+  idRec: Type.String({ description: 'The authorization.' }),
+  externalId: Type.String({ description: 'Your referenceCode.' }),
+  planId: Type.String(),
+  contractId: Type.String({ description: 'The same as planId.' }),
+  contractDescription: Type.String(),
+  status: Type.String({ enum: [...statuses] }),
+  periodicity: Type.String({ enum: ['WEEKLY', 'MONTHLY', 'QUARTERLY', 'SEMIANNUAL', 'ANNUALLY'] }),
+  valueType: Type.String({ enum: ['FIXED', 'VARIABLE'] }),
+  amount: Type.Number({ description: 'The fixed amount, or the price of the next cycle.' }),
+  payerDocument: Type.String(),
+  payerName: Type.String(),
+  initialDate: moment(),
+  finalDate: nullable(moment('Null when open-ended.')),
+  nextRecurrenceDate: nullable(moment('Null when there is none.')),
+})
+const mandate = (event: EventName, status: string) =>
+  Type.Object({ ...mandateFields(event, [status]), eventDate: moment() })
+
+const openOrEnded = ['APPROVED', 'CANCELLING', 'CANCELLED', 'CONCLUDED']
+const charge = (event: EventName, statuses: readonly string[]) =>
+  Type.Object({
+    ...mandateFields(event, openOrEnded),
+    saleToken: uuid('The charge’s sale.'),
+    chargeAmount: Type.Number(),
+    chargeDueDate: moment(),
+    chargeStatus: Type.String({ enum: [...statuses] }),
+    ...(event === 'RECURRENCE_CHARGE_FAILED' && {
+      rejectionCode: Type.String(),
+      rejectionReason: Type.String(),
+      retryScheduled: Type.Boolean({ description: 'True when it will be tried again.' }),
+    }),
+    eventDate: moment(),
+  })
+
 type Webhook = readonly [event: EventName, summary: string, body: TSchema]
 const described: readonly Webhook[] = [
   ['PAYMENT_CONFIRMATION', 'A sale was paid; or your share of one is being credited', confirmation],
@@ -97,6 +133,22 @@ const described: readonly Webhook[] = [
   ['REFUND_PAID', 'A refund has reached the payer', refund],
   ['PAYOUT_PAID', 'A payout has arrived', payout(false)],
   ['PAYOUT_FAILED', 'A payout came to nothing: amount and fee are back', payout(true)],
+  ['RECURRENCE_AUTHORIZED', 'A payer approved', mandate('RECURRENCE_AUTHORIZED', 'APPROVED')],
+  ['RECURRENCE_REJECTED', 'A payer rejected', mandate('RECURRENCE_REJECTED', 'REJECTED')],
+  ['RECURRENCE_EXPIRED', 'A payer did not answer in time', mandate('RECURRENCE_EXPIRED', 'EXPIRED')],
+  ['RECURRENCE_CANCELLED', 'You or the payer cancelled', mandate('RECURRENCE_CANCELLED', 'CANCELLED')],
+  ['RECURRENCE_CONCLUDED', 'The agreed period ended', mandate('RECURRENCE_CONCLUDED', 'CONCLUDED')],
+  [
+    'RECURRENCE_CHARGE_SCHEDULED',
+    'A charge was registered at the payer’s bank',
+    charge('RECURRENCE_CHARGE_SCHEDULED', ['SCHEDULED']),
+  ],
+  ['RECURRENCE_CHARGE_PAID', 'A charge was paid', charge('RECURRENCE_CHARGE_PAID', ['PAID'])],
+  [
+    'RECURRENCE_CHARGE_FAILED',
+    'A charge failed, was rejected or was cancelled',
+    charge('RECURRENCE_CHARGE_FAILED', ['FAILED', 'REJECTED', 'CANCELLED']),
+  ],
 ]
 
 const header = (name: string, description: string) => ({
