@@ -3,7 +3,7 @@ export const moduleMayImport: Readonly<Record<string, readonly string[]>> = {
   ledger: [],
   account: ['ledger'],
   notification: ['account'],
-  outflow: ['account'],
+  outflow: ['account', 'ledger'],
   split: ['account', 'ledger', 'notification'],
   sale: ['split', 'account', 'ledger', 'notification'],
   refund: ['sale', 'outflow', 'account', 'ledger', 'notification'],

@@ -13,7 +13,15 @@ import {
   createDeliveryCredentials,
   findAccountTerms,
 } from './modules/account/index.ts'
-import { createDoor, type Door, type DoorContext, findPayer } from './modules/door/index.ts'
+import {
+  applyOutflow,
+  applyOutflowAlone,
+  createDoor,
+  type Door,
+  type DoorContext,
+  findPayer,
+  insideDoor,
+} from './modules/door/index.ts'
 import { ledgerRoutes } from './modules/ledger/index.ts'
 import {
   countWaiting,
@@ -22,7 +30,7 @@ import {
   type DispatcherObserver,
   notificationRoutes,
 } from './modules/notification/index.ts'
-import { sendDueOrders } from './modules/outflow/index.ts'
+import { countOrders, lookUpOrders, sendDueOrders, withdrawOrders } from './modules/outflow/index.ts'
 import { findPayout, payoutRoutes } from './modules/payout/index.ts'
 import {
   cancelChargeOfSale,
@@ -58,7 +66,7 @@ import {
   settleDueOutflows,
   simulatorRoutes,
 } from './modules/simulator/index.ts'
-import { recipientRoutes } from './modules/split/index.ts'
+import { countMessages, recipientRoutes } from './modules/split/index.ts'
 import { transactionRoutes } from './modules/transaction/index.ts'
 import { type Batcher, createBatcher } from './platform/batcher.ts'
 import type { Clock } from './platform/clock.ts'
@@ -76,7 +84,7 @@ import { createNumberBlocks } from './platform/number-blocks.ts'
 import { createOutgoing } from './platform/outgoing/outgoing.ts'
 import type { RandomIds } from './platform/random-ids.ts'
 import { createSecrets, type Secrets } from './platform/secrets.ts'
-import type { Rail } from './rail/rail.ts'
+import type { OutflowSettled, Rail } from './rail/rail.ts'
 import { createSandboxRail } from './rail/sandbox/sandbox-rail.ts'
 import type { SweepContext } from './worker/sweeps.ts'
 
@@ -90,6 +98,8 @@ export type ServiceOptions = {
   readonly logger: Logger
   readonly requestLine?: RequestLine | undefined
   readonly batches?: Partial<BatchSettings>
+  /** By default the sandbox's. */
+  readonly rail?: Rail
   /** All processes of this host; by default this one. */
   readonly renderMetrics?: () => Promise<string>
 }
@@ -134,7 +144,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const metrics = createMetrics()
   const secrets = createSecrets(options.encryptionKeys, ids)
   const numbers = createNumberBlocks(db)
-  const rail = createSandboxRail(config.publicUrl.replace(/^https?:\/\//i, ''))
+  const rail = options.rail ?? createSandboxRail(config.publicUrl.replace(/^https?:\/\//i, ''))
   const batches = { ...defaultBatches(config.processes), ...options.batches }
   const observeBatch = (batch: string) => (size: number) => metrics.batchSize.observe({ batch }, size)
 
@@ -181,6 +191,13 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     legsPaid: settlements.poke,
     ordersReserved: orders.poke,
     alarm,
+  }
+  const asking = {
+    db,
+    clock,
+    rail,
+    hear: (event: OutflowSettled) => applyOutflowAlone(doorContext, event),
+    trouble: troubleOfLooking,
   }
   const door = createDoor(doorContext, { ...batches, onBatch: observeBatch('door') })
   const payments: Batcher<AskedPayment, SimulatedPayment> = createBatcher({
@@ -249,7 +266,17 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         await merchant.register(transactionRoutes({ db }))
         await merchant.register(recipientRoutes({ db }))
         await merchant.register(refundRoutes({ ...command, numbers, send: orders.poke }))
-        await merchant.register(payoutRoutes({ ...command, numbers, outbox: deliveries, send: orders.poke }))
+        await merchant.register(
+          payoutRoutes({
+            ...command,
+            numbers,
+            outbox: deliveries,
+            rail,
+            hear: (tx, event) => applyOutflow(insideDoor(doorContext, tx), tx, event),
+            send: orders.poke,
+            trouble: troubleOfLooking,
+          }),
+        )
         await merchant.register(planRoutes(command))
         await merchant.register(
           recurrenceRoutes({ ...pix, numbers, outbox: deliveries, verifyDigits: config.env === 'production' }),
@@ -291,7 +318,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   }
 
   async function waiting() {
-    return { notifications: await countWaiting(db) }
+    const [notifications, shares, orders] = await Promise.all([countWaiting(db), countMessages(db), countOrders(db)])
+    return { notifications, shares, ordersReserved: orders.reserved, ordersSent: orders.sent }
   }
 
   async function accountTime(accountId: AccountId) {
@@ -314,6 +342,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       db,
       clock,
       onExpired: (count) => metrics.expired.inc(count),
+      withdrawOrders: () => withdrawOrders(asking),
+      lookUpOrders: () => lookUpOrders(asking),
       runRecurrences,
       ...(config.env === 'sandbox' && {
         settleOutflows: (stopping, account) => settleDueOutflows({ db, door: doorContext }, stopping, account),

@@ -69,7 +69,7 @@ describe('an answer to anything thrown', () => {
       plain(503, 'the service is not available right now: try again shortly'),
     ],
     ['a full queue', new Overloaded('x'), plain(503, 'too many requests at once: try again shortly')],
-    ['a body over the limit', { statusCode: 413 }, plain(413, 'the body is larger than 64 KiB')],
+    ['a body over the limit', { statusCode: 413 }, plain(413, 'the body is larger than this route takes')],
     ['a refusal of the framework that has no words yet', { statusCode: 418 }, plain(418, 'the request was refused')],
     ['an unusable request', new RequestUnusable(429, 'slower'), plain(429, 'slower')],
   ])('%s', (_name, error, expected) => expect(envelopeOf(error)).toEqual(expected))

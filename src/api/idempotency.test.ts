@@ -3,6 +3,7 @@ import pg from 'pg'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Reply } from '../../test/harness/api-client.ts'
 import type { TestAccount } from '../../test/harness/given.ts'
+import { accepted, payOut, payoutBody } from '../../test/harness/money-out.ts'
 import { testService } from '../../test/harness/test-service.ts'
 import { clientConfig } from '../platform/database/database.ts'
 
@@ -15,6 +16,16 @@ type Case = readonly [name: string, ask: (account: TestAccount) => Promise<Reque
 
 const recipientOf = async (account: TestAccount): Promise<string> =>
   (await account.api.post('/v1.1/sandbox/recipients', { name: 'Fornecedor' })).body.recipient.recipientId
+
+/** The account has 99.01. */
+const paying = async (account: TestAccount, path: string): Promise<string> => {
+  await it.given.paidSale(account)
+  return path
+}
+const payoutOf = async (account: TestAccount): Promise<string> => {
+  await it.given.paidSale(account)
+  return accepted(payOut(account))
+}
 
 // biome-ignore format: a table
 const cases: readonly Case[] = [
@@ -29,6 +40,13 @@ const cases: readonly Case[] = [
   ['a reset of the clock', () => ({ method: 'POST', path: '/v1.1/sandbox/clock/reset', body: undefined })],
   ['a payment', async (account) => ({ method: 'POST', path: `/v1.1/sandbox/sim/sale/${(await it.given.sale(account)).uuid}/paid`, body: {}, invalid: { amount: 0 } })],
   ['a void', async (account) => ({ method: 'PUT', path: `/v1.1/transactions/${(await it.given.sale(account)).uuid}/void`, body: undefined })],
+  ['a refund', async (account) => ({ method: 'PUT', path: `/v1.1/transactions/${(await it.given.paidSale(account)).uuid}/refund`, body: { amount: 10 }, invalid: { amount: 0 } })],
+  ['a refund that is refused', async (account) => ({ method: 'PUT', path: `/v1.1/transactions/${(await it.given.sale(account)).uuid}/refund`, body: { amount: 10 } })],
+  ['a payout', async (account) => ({ method: 'POST', path: await paying(account, '/v1.1/payout/create'), body: payoutBody(), invalid: payoutBody({ beneficiary: {} }) })],
+  ['a payout that is refused', () => ({ method: 'POST', path: '/v1.1/payout/create', body: payoutBody() })],
+  ['a batch of payouts', async (account) => ({ method: 'POST', path: await paying(account, '/v1.1/payout/create/batch'), body: { payments: [payoutBody(), payoutBody({ amount: 99 })] }, invalid: { payments: [] } })],
+  ['a payout’s cancellation', async (account) => ({ method: 'PUT', path: `/v1.1/payout/${await payoutOf(account)}/cancel`, body: { reason: 'x' }, invalid: { reason: 7 } })],
+  ['a payout’s cancellation by DELETE', async (account) => ({ method: 'DELETE', path: '/v1.1/payout', body: { uuid: await payoutOf(account) }, invalid: {} })],
   ['a recipient that is not there', () => ({ method: 'PUT', path: `/v1.1/sandbox/recipients/${randomUUID()}`, body: { active: true } })],
 ]
 

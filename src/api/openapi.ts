@@ -1,5 +1,6 @@
 import type { SwaggerOptions, SwaggerTransformObject } from '@fastify/swagger'
 import type { FastifyApiReferenceOptions } from '@scalar/fastify-api-reference'
+import { webhooks, webhooksTag } from './webhooks.ts'
 
 const errorSchema = {
   type: 'object',
@@ -77,7 +78,7 @@ const completeDocument: SwaggerTransformObject = (document) => {
       if ((method === 'post' || method === 'put') && operation.security === undefined)
         operation.parameters = [...(operation.parameters ?? []), idempotencyKey]
     }
-  return openapiObject
+  return { ...openapiObject, webhooks } as typeof openapiObject
 }
 
 export const openApiOptions = (publicUrl: string): SwaggerOptions => ({
@@ -99,6 +100,7 @@ export const openApiOptions = (publicUrl: string): SwaggerOptions => ({
       { name: 'Money', description: 'Balance and statement.' },
       { name: 'Account', description: 'Methods, notifications, credentials.' },
       { name: 'Notifications', description: 'What you were told, every attempt of it, and sending it again.' },
+      webhooksTag,
       { name: 'Sandbox', description: 'What only a sandbox has: accounts of your own, a payer, a clock that jumps.' },
       { name: 'Public', description: 'Without credentials.' },
       { name: 'Operator', description: 'For whoever runs the service.' },
@@ -109,6 +111,7 @@ export const openApiOptions = (publicUrl: string): SwaggerOptions => ({
         apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
         apiToken: { type: 'apiKey', in: 'header', name: 'x-api-token' },
         operator: { type: 'http', scheme: 'bearer' },
+        webhook: { type: 'http', scheme: 'basic', description: 'Your api key and token, in calls to you.' },
       },
     },
     security: [{ apiKey: [], apiToken: [] }],

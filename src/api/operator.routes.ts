@@ -24,6 +24,7 @@ import {
   updateSettings,
 } from '../modules/account/index.ts'
 import { findTrialBalance } from '../modules/ledger/index.ts'
+import { beginToSettle } from '../modules/outflow/index.ts'
 import { findReversals, reversalListSchema, reversalWire } from '../modules/refund/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Database, Queryable } from '../platform/database/database.ts'
@@ -155,9 +156,11 @@ export function operatorRoutes(context: OperatorContext) {
       async (request) => {
         const changes = settingsChanges(readBody(request, operatorSettingsFields))
         const id = unwrap(await accountIdOf(db, request.params.accountId), notFound)
-        const updated = await db.inTransaction(async (tx) =>
-          unwrap(await updateSettings(tx, id, changes), settingsFieldsOf),
-        )
+        const updated = await db.inTransaction(async (tx) => {
+          const profile = unwrap(await updateSettings(tx, id, changes), settingsFieldsOf)
+          if (changes.autoSettle) await beginToSettle(tx, id, clock.now())
+          return profile
+        })
         context.authenticator.forget()
         return { ...success, account: profileWire(updated) }
       },

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { accepted, payOut, simulate } from '../../test/harness/money-out.ts'
 import { startTestService, testService } from '../../test/harness/test-service.ts'
 
 const it = testService()
@@ -236,8 +237,31 @@ describe('insight', () => {
           { queue: 'door', depth: 0 },
           { queue: 'deliveries', depth: 0 },
           { queue: 'notifications', depth: 0 },
+          { queue: 'shares', depth: 0 },
+          { queue: 'ordersReserved', depth: 0 },
+          { queue: 'ordersSent', depth: 0 },
         ],
       },
     ])
+  })
+
+  test('the queues tell of shares to be credited and of orders to the rail', async () => {
+    const account = await it.given.account({ splitEnabled: true, autoSettle: false })
+    const { recipientId } = (await account.api.post('/v1.1/sandbox/recipients', { name: 'Sócia' })).body.recipient
+    const depths = async () => {
+      const { queues } = (await it.operator.get('/operator/v1/queues')).body
+      const of = (name: string) => queues.find(({ queue }: { queue: string }) => queue === name)?.depth
+      return [of('shares'), of('ordersReserved'), of('ordersSent')]
+    }
+    await it.given.paidSale(account, { split: [{ recipientId, amount: 10 }] })
+    expect(await depths()).toEqual([1, 0, 0])
+    await it.service.settlements.run()
+    const uuid = await accepted(payOut(account))
+    await it.service.orders.run()
+    await accepted(payOut(account))
+    await accepted(payOut(account))
+    expect(await depths()).toEqual([0, 2, 1])
+    await simulate(account, 'payout', uuid, 'paid')
+    expect(await depths()).toEqual([0, 2, 0])
   })
 })

@@ -21,7 +21,13 @@ export type OpenedCharge = {
   readonly brCode: string
 }
 
-/** The outgoing half of the port to PIX. News from the rail come in by the door (modules/door) only. */
+/** No answer came: nobody knows what arrived. Any other error says that something among what was sent is wrong. */
+export class RailAway extends Error {}
+
+/**
+ * The outgoing half of the port to PIX. News from the rail come in by the door (modules/door) only. Whoever implements it
+ * gives up after some seconds and throws.
+ */
 export interface Rail {
   readonly name: string
   /** In the order asked. Repeatable: the same txid gives the same charge. */
@@ -31,6 +37,13 @@ export interface Rail {
    * one ends comes in by the door.
    */
   sendOut(orders: readonly OutflowOrder[]): Promise<void>
+  /**
+   * Asks orders back, in the order asked. Repeatable. WITHDRAWN is a promise: such an order is never paid, also if it
+   * arrives after this. A rail that cannot promise it answers KEPT, and how the order ends comes in by the door.
+   */
+  cancelOut(references: readonly Txid[]): Promise<readonly Withdrawal[]>
+  /** How orders stand, in the order asked. Repeatable. For those of which nothing was heard for long. */
+  lookUpOut(references: readonly Txid[]): Promise<readonly OutflowStanding[]>
   /** In the order asked. Repeatable: the same reference is the same mandate. */
   openMandates(mandates: readonly MandateToOpen[]): Promise<readonly OpenedMandate[]>
   /**
@@ -90,6 +103,11 @@ export type CollectionNews = {
   readonly code: string | null
 }
 
+export type Withdrawal = 'WITHDRAWN' | 'KEPT'
+
+/** Under way; never heard of; or how it ended, as the rail would have reported it. */
+export type OutflowStanding = 'PENDING' | 'UNKNOWN' | OutflowSettled
+
 export const outflowKinds = ['REFUND', 'REVERSAL', 'PAYOUT'] as const
 export type OutflowKind = (typeof outflowKinds)[number]
 
@@ -117,6 +135,8 @@ export type OutflowSettled = {
   readonly reference: string
   readonly outcome: 'PAID' | 'CANCELLED' | 'FAILED'
   readonly error: PayoutError | null
+  /** Why it failed, in the rail's words; no part of what makes two reports one. */
+  readonly detail?: string | null
   readonly settledAt: Instant
 }
 

@@ -14,8 +14,7 @@ const body =
 /** The last thing a start prints: where it is and a line that works when pasted. */
 export function banner({ publicUrl, demo, operatorTokenFile, seconds }: Banner): string {
   const lines = ['', `Quitado is ready (${seconds} s).`]
-  if (publicUrl)
-    lines.push('', `  API       ${publicUrl}`, `  Docs      ${publicUrl}/docs`, `  Panel     ${publicUrl}/panel`)
+  if (publicUrl) lines.push('', `  API       ${publicUrl}`, `  Docs      ${publicUrl}/docs`)
   if (publicUrl && operatorTokenFile) lines.push(`  Operator  token in ${operatorTokenFile}`)
   if (demo) {
     lines.push('', '  Demo account', `    x-api-key:   ${demo.apiKey}`, `    x-api-token: ${demo.apiToken}`)

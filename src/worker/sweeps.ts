@@ -23,6 +23,9 @@ export type SweepContext = {
     stopping: () => boolean,
     account?: { readonly accountId: AccountId; readonly now: Instant },
   ) => Promise<number>
+  /** A step each: what merchants want back, and what the rail has had for long. True when there may be more. */
+  readonly withdrawOrders: () => Promise<boolean>
+  readonly lookUpOrders: () => Promise<boolean>
   /** Does what is due of recurrences, of everybody or of one account by its own clock. */
   readonly runRecurrences?: (
     stopping: () => boolean,
@@ -59,6 +62,12 @@ export async function sweepOutflows(context: SweepContext): Promise<number> {
     all += await settleOutflows(stopping, { accountId: account.id, now: accountNow(account, clock.now()) })
   })
   return all
+}
+
+/** Asks the rail for what merchants want back and about what it has said nothing of. */
+export async function sweepOrders({ withdrawOrders, lookUpOrders, stopping }: SweepContext): Promise<void> {
+  while ((await withdrawOrders()) && !stopping?.());
+  while (!stopping?.() && (await lookUpOrders()));
 }
 
 /** Mandates that nobody answered, and charges whose time has come. */

@@ -6,6 +6,7 @@ import {
   sweepIdempotencyKeys,
   sweepLateExpiries,
   sweepNotificationDays,
+  sweepOrders,
   sweepOutflows,
   sweepRecurrences,
 } from './sweeps.ts'
@@ -20,6 +21,7 @@ type Job = {
 const jobs: readonly Job[] = [
   { name: 'expire sales', everyMs: SECOND_MS, run: sweepExpiries },
   { name: 'settle what goes out', everyMs: SECOND_MS, run: sweepOutflows },
+  { name: 'ask the rail about orders', everyMs: 5 * SECOND_MS, run: sweepOrders },
   { name: 'run recurrences', everyMs: SECOND_MS, run: sweepRecurrences },
   { name: 'expire sales committed late', everyMs: MINUTE_MS, run: sweepLateExpiries },
   { name: 'forget idempotency keys', everyMs: 10 * MINUTE_MS, run: sweepIdempotencyKeys },

@@ -5,8 +5,10 @@ import { type Config, readConfig } from '../../src/config.ts'
 import type { Connection } from '../../src/platform/database/database.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { systemRandomIds } from '../../src/platform/random-ids.ts'
+import type { Rail } from '../../src/rail/rail.ts'
+import { createSandboxRail } from '../../src/rail/sandbox/sandbox-rail.ts'
 import { type BatchSettings, createService, type Service } from '../../src/service.ts'
-import { sweepExpiries, sweepOutflows, sweepRecurrences } from '../../src/worker/sweeps.ts'
+import { sweepExpiries, sweepOrders, sweepOutflows, sweepRecurrences } from '../../src/worker/sweeps.ts'
 import { type ApiClient, apiClient } from './api-client.ts'
 import { type Given, givens } from './given.ts'
 import { type ManualClock, manualClock } from './manual-clock.ts'
@@ -36,6 +38,8 @@ export type TestServiceOptions = {
   readonly env?: Record<string, string>
   /** True: notifications are delivered, as in a process of the role `all`. */
   readonly deliveries?: boolean
+  /** What the rail does otherwise than the sandbox's. */
+  readonly rail?: Partial<Rail>
 }
 
 export const OPERATOR_TOKEN = 'operator-token-of-the-tests'
@@ -61,6 +65,7 @@ export async function startTestService({
   batches,
   env = {},
   deliveries = false,
+  rail,
 }: TestServiceOptions = {}): Promise<TestService & { stop(): Promise<void> }> {
   const server = inject('server')
   const database = `quitado_${process.pid}_${++databases}`
@@ -82,6 +87,7 @@ export async function startTestService({
     logger,
     requestLine,
     ...(batches ? { batches } : {}),
+    ...(rail ? { rail: { ...createSandboxRail('pay.test'), ...rail } } : {}),
   })
   await service.app.listen({ host: '127.0.0.1', port: 0 })
   if (deliveries) service.deliveries.start()
@@ -103,6 +109,7 @@ export async function startTestService({
     async sweep() {
       await sweepExpiries(service.sweeps)
       await sweepOutflows(service.sweeps)
+      await sweepOrders(service.sweeps)
       await sweepRecurrences(service.sweeps)
     },
     rows: <Row>(sql: string, values: readonly unknown[] = []) => service.db.query<Row>({ name: '', text: sql }, values),

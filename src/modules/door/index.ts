@@ -1,4 +1,4 @@
-export { applyOutflowAlone, endOrder, type OutflowOutcome } from './apply-outflow.ts'
+export { applyOutflow, applyOutflowAlone, endOrder, type OutflowOutcome } from './apply-outflow.ts'
 export { applyRailEvents } from './apply-rail-events.ts'
 export { doorChecks } from './audit.ts'
 export { createDoor, type Door } from './door.ts'

@@ -74,7 +74,7 @@ const ends = [
   ['REVERSAL', 'CANCELLED', 'CANCELLED', 139.01],
   ['REVERSAL', 'FAILED', 'CANCELLED', 139.01],
   ['PAYOUT', 'PAID', 'PAID', 59.01],
-  ['PAYOUT', 'CANCELLED', 'CANCELLED', 99.01],
+  ['PAYOUT', 'CANCELLED', 'FAILED', 99.01],
   ['PAYOUT', 'FAILED', 'FAILED', 99.01],
 ] as const
 
@@ -93,6 +93,33 @@ describe('what the rail says of an order', () => {
     const { account, uuid, report } = await underWay('PAYOUT')
     await hear(it, { ...report, outcome: 'FAILED', error })
     expect((await account.api.get(`/v1.1/payout/${uuid}`)).body.error_code).toBe(kept)
+  })
+
+  test('a payout that the rail cancels of itself has failed, with PE0004, and its merchant is told', async () => {
+    const { account, uuid, news, report } = await underWay('PAYOUT')
+    expect(await hear(it, { ...report, outcome: 'CANCELLED' })).toBe('applied')
+    expect(await hear(it, { ...report, outcome: 'CANCELLED' })).toBe('duplicate')
+    expect((await account.api.get(`/v1.1/payout/${uuid}`)).body).toMatchObject({
+      situation: 'FAILED',
+      error_code: 'PE0004',
+    })
+    expect((await news()).map((call) => [call.url.split('?')[1], call.body])).toMatchObject([
+      ['payout=true', { success: false, error_code: 'PE0004', message: 'Other. The bank cancelled it.', uuid }],
+    ])
+  })
+
+  test.each([
+    ['PE0003', 'conta encerrada', 'The account does not accept movements. conta encerrada'],
+    ['PE0004', ' limite\n excedido\u0000 ', 'Other. limite  excedido'],
+    ['PE0004', 'x'.repeat(300), `Other. ${'x'.repeat(200)}`],
+    ['PE0003', '', 'The account does not accept movements.'],
+    ['PE0003', null, 'The account does not accept movements.'],
+  ] as const)('a payout that failed with %s and the rail’s reason %o: %s', async (error, detail, message) => {
+    const { news, report } = await underWay('PAYOUT')
+    expect(await hear(it, { ...report, outcome: 'FAILED', error, detail })).toBe('applied')
+    // The same end in other words is the same end.
+    expect(await hear(it, { ...report, outcome: 'FAILED', error, detail: 'other words' })).toBe('duplicate')
+    expect((await news()).map((call) => call.body.message)).toEqual([message])
   })
 
   test.each(kinds)('%s: reported twice, it has one effect and one notification', async (kind) => {

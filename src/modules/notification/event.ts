@@ -26,6 +26,9 @@ const rules = {
 export type EventName = keyof typeof rules
 export const eventNames = Object.keys(rules) as readonly EventName[]
 
+/** What is appended to the address of an event. */
+export const queryOf = (event: EventName): string => rules[event].query
+
 /**
  * Where an event goes: the resource's own callback address before the account's. Reversals, refunds and payouts are told
  * only where their group is switched on. Undefined: nobody wants to hear of it.

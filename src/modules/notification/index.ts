@@ -1,7 +1,7 @@
 export { notificationChecks } from './audit.ts'
 export { keepNotificationDays } from './days.ts'
 export { createDispatcher, type Dispatcher, type DispatcherObserver } from './dispatcher.ts'
-export type { EventName } from './event.ts'
+export { type EventName, queryOf } from './event.ts'
 export { notificationRoutes } from './notification.routes.ts'
 export { type News, notificationFor } from './notification.ts'
 export {

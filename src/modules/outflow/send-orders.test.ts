@@ -5,7 +5,7 @@ import { accepted, hear, moneyOf, numberOf, payOut, railReport, refund } from '.
 import { startTestService, testService } from '../../../test/harness/test-service.ts'
 import { type Instant, MINUTE_MS, SECOND_MS } from '../../kernel/calendar.ts'
 import { partsOfTxid } from '../../kernel/txid.ts'
-import type { OutflowOrder } from '../../rail/rail.ts'
+import { type OutflowOrder, RailAway } from '../../rail/rail.ts'
 import { referenceOf } from './outflow.store.ts'
 import { sendAgainAt, settlesAt } from './outflow.ts'
 import { sendDueOrders } from './send-orders.ts'
@@ -13,13 +13,13 @@ import { sendDueOrders } from './send-orders.ts'
 const it = testService()
 
 /** A rail that keeps what it hears, and answers as it is told. Nobody else sends here: the service's own sender rests. */
-function faultyRail(answer: (call: number) => Promise<void> | void = () => {}) {
+function faultyRail(answer: (call: number, orders: readonly OutflowOrder[]) => Promise<void> | void = () => {}) {
   const calls: OutflowOrder[][] = []
   const troubles: unknown[] = []
   const rail = {
     async sendOut(orders: readonly OutflowOrder[]) {
       calls.push([...orders])
-      await answer(calls.length)
+      await answer(calls.length, orders)
     },
   }
   const send = () =>
@@ -205,6 +205,62 @@ describe('a rail that does not answer', () => {
     await all()
     expect([calls.length, await ordersOf(account)]).toEqual([1, []])
     expect(await moneyOf(account)).toEqual({ available: 99.01, blocked: 0 })
+  })
+})
+
+describe('an order that the rail rejects', () => {
+  const rejecting = (bad: readonly string[]) =>
+    faultyRail((_call, orders) => {
+      if (orders.some(({ reference }) => bad.includes(reference))) throw new Error('no such key')
+    })
+
+  test('waits alone: all others of its batch are sent, each once', async () => {
+    const [account, other] = [await shop(), await shop()]
+    const uuids: string[] = []
+    for (let made = 0; made < 20; made += 1)
+      uuids.push(await accepted(payOut(made % 2 ? account : other, { amount: 1 })))
+    const bad = [await referenceFor(other, uuids[0]!), await referenceFor(account, uuids[13]!)]
+    const { calls, troubles, all } = rejecting(bad)
+    await all()
+    const taken = calls
+      .filter((orders) => !orders.some(({ reference }) => bad.includes(reference)))
+      .flatMap((orders) => orders.map(({ reference }) => reference))
+    expect([taken.length, new Set(taken).size, troubles.length]).toEqual([18, 18, 2])
+    const left = (await Promise.all([account, other].map(ordersOf))).flat().filter(({ state }) => state === 'RESERVED')
+    expect(left.map(({ id, tries }) => [id, tries]).sort()).toEqual(
+      [
+        [uuids[0], 1],
+        [uuids[13], 1],
+      ].sort(),
+    )
+  })
+
+  test('keeps nobody waiting the next time either', async () => {
+    const account = await shop()
+    const bad = await accepted(payOut(account, { amount: 1 }))
+    const { all } = rejecting([await referenceFor(account, bad)])
+    await all()
+    for (let round = 1; round <= 3; round += 1) {
+      it.clock.advance(15 * MINUTE_MS)
+      await accepted(payOut(account, { amount: 1 }))
+      await all()
+      const orders = await ordersOf(account)
+      expect(orders.filter(({ state }) => state === 'SENT')).toHaveLength(round)
+      expect(orders.find(({ id }) => id === bad)).toMatchObject({ state: 'RESERVED', tries: round + 1 })
+    }
+  })
+
+  test('is not looked for while the rail is away: then they all wait, after one call', async () => {
+    const account = await shop()
+    for (let made = 0; made < 8; made += 1) await accepted(payOut(account, { amount: 1 }))
+    const { calls, troubles, all } = faultyRail(() => {
+      throw new RailAway('no connection')
+    })
+    await all()
+    expect([calls.length, troubles.length]).toEqual([1, 1])
+    expect((await ordersOf(account)).map(({ state, tries }) => `${state} ${tries}`)).toEqual(
+      Array(8).fill('RESERVED 1'),
+    )
   })
 })
 

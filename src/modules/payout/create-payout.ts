@@ -32,10 +32,10 @@ export async function createPayouts(
   accountId: AccountId,
   asked: readonly NewPayout[],
 ): Promise<Result<Payout, CreatePayoutRefusal>[]> {
-  const account = (await findAccountTerms(tx, [accountId])).get(accountId)!
-  const at = accountNow(account, now)
   const freshNumbers = await numbers.take(asked.length)
   let balance = (await lockBook(tx, accountId))!
+  const account = (await findAccountTerms(tx, [accountId])).get(accountId)!
+  const at = accountNow(account, now)
   const results: Result<Payout, CreatePayoutRefusal>[] = []
   for (const [index, wanted] of asked.entries()) {
     const payout: Payout = {
@@ -46,6 +46,7 @@ export async function createPayouts(
       fee: account.payoutFee,
       state: 'PENDING',
       errorCode: null,
+      errorDetail: null,
       createdAt: at,
       closedAt: null,
     }

@@ -91,6 +91,28 @@ describe('a batch of payouts', () => {
     expect([body.status, new Set(body.result.map(({ id }: { id: number }) => id)).size]).toEqual([0, 100])
   })
 
+  test('has room for 100 of the largest, and for no more than 512 KiB', async () => {
+    const account = await shop()
+    const wide = (length: number) => 'ç'.repeat(length)
+    const largest = payoutBody({
+      amount: 0.5,
+      referenceCode: wide(100),
+      notes: wide(255),
+      callbackURL: `https://shop.example/${'x'.repeat(230)}`,
+      beneficiary: {
+        name: wide(255),
+        email: `${'x'.repeat(240)}@example.com`,
+        document: { type: 'OTHER', number: wide(25) },
+        bankDetails: { pixKey: wide(77) },
+      },
+    })
+    const { http, body } = await batch(account, Array(100).fill(largest))
+    expect([http, body.status, body.result.length]).toEqual([200, 0, 100])
+    const tooMuch = await batch(account, Array(100).fill({ ...largest, more: 'x'.repeat(8_000) }))
+    expect([tooMuch.http, tooMuch.body.message]).toEqual([413, 'the body is larger than this route takes'])
+    expect((await account.api.post('/v1.1/payout/create', { notes: 'x'.repeat(70_000) })).http).toBe(413)
+  })
+
   test('is made once per key, partial or not', async () => {
     const account = await shop()
     const payments = of(60, 60)

@@ -4,7 +4,7 @@ import type { AccountId, NumberId, PayoutId } from '../../kernel/ids.ts'
 import { type Queryable, statement, type Transaction } from '../../platform/database/database.ts'
 import { sqlTime } from '../../platform/database/sql-values.ts'
 import type { PayoutError } from '../../rail/rail.ts'
-import type { Beneficiary, Payout, PayoutState } from './payout.ts'
+import type { Beneficiary, Payout, PayoutEndState, PayoutState } from './payout.ts'
 
 export type PayoutRow = {
   account_id: number
@@ -18,12 +18,13 @@ export type PayoutRow = {
   notes: string | null
   state: PayoutState
   error_code: PayoutError | null
+  error_detail: string | null
   created_at: Instant
   closed_at: Instant | null
 }
 
 const columns =
-  'account_id, id, number, amount_cents, fee_cents, reference_code, beneficiary, callback_url, notes, state, error_code, created_at, closed_at'
+  'account_id, id, number, amount_cents, fee_cents, reference_code, beneficiary, callback_url, notes, state, error_code, error_detail, created_at, closed_at'
 
 export const payoutFromRow = (row: PayoutRow): Payout => ({
   accountId: row.account_id as AccountId,
@@ -37,6 +38,7 @@ export const payoutFromRow = (row: PayoutRow): Payout => ({
   notes: row.notes,
   state: row.state,
   errorCode: row.error_code,
+  errorDetail: row.error_detail,
   createdAt: row.created_at,
   closedAt: row.closed_at,
 })
@@ -83,18 +85,17 @@ export async function lockPayout(tx: Transaction, accountId: AccountId, id: Payo
   return row && payoutFromRow(row)
 }
 
-type End = Exclude<PayoutState, 'PENDING'>
-const closeSql = (to: End) => {
+const closeSql = (to: PayoutEndState) => {
   const [paid, cancelled, failed] = (['PAID', 'CANCELLED', 'FAILED'] as const).map((state) => (state === to ? 1 : 0))
   return statement<{ turns: number }>(
     `payout_close_${to}`,
     `with closed as (
-       update payout set state = '${to}', closed_at = $3, error_code = $4, cancel_reason = $5, turns = turns + 1
+       update payout set state = '${to}', closed_at = $3, error_code = $4, error_detail = $5, cancel_reason = $6, turns = turns + 1
        where account_id = $1 and id = $2 and state = 'PENDING' returning turns
      ), counted as (
        insert into payout_hour as h (account_id, hour, pending, paid, cancelled, failed, processed)
        select $1, hour, sum(pending)::bigint, sum(paid)::bigint, sum(cancelled)::bigint, sum(failed)::bigint, sum(processed)::bigint from (
-         values ($6::integer, -1, ${paid}, ${cancelled}, ${failed}, 0), ($7::integer, 0, 0, 0, 0, ${paid})
+         values ($7::integer, -1, ${paid}, ${cancelled}, ${failed}, 0), ($8::integer, 0, 0, 0, 0, ${paid})
        ) c(hour, pending, paid, cancelled, failed, processed)
        where exists (select 1 from closed) group by hour order by hour
        on conflict (account_id, hour) do update set pending = h.pending + excluded.pending, paid = h.paid + excluded.paid,
@@ -103,19 +104,27 @@ const closeSql = (to: End) => {
      select turns from closed`,
   )
 }
-const closeStatements: Record<End, ReturnType<typeof closeSql>> = {
+const closeStatements: Record<PayoutEndState, ReturnType<typeof closeSql>> = {
   PAID: closeSql('PAID'),
   CANCELLED: closeSql('CANCELLED'),
   FAILED: closeSql('FAILED'),
 }
 
+export type PayoutEnd = {
+  readonly to: PayoutEndState
+  readonly at: Instant
+  readonly error: PayoutError | null
+  readonly detail: string | null
+  readonly reason: string | null
+}
+
 /** Answers the turn of the news; the guard repeats the state. */
 export async function closePayout(
   tx: Transaction,
-  payout: Payout,
-  { to, at, error, reason }: { to: End; at: Instant; error: PayoutError | null; reason: string | null },
+  { accountId, id, createdAt }: Payout,
+  { to, at, error, detail, reason }: PayoutEnd,
 ): Promise<number> {
-  const values = [payout.accountId, payout.id, sqlTime(at), error, reason, hourOf(payout.createdAt), hourOf(at)]
+  const values = [accountId, id, sqlTime(at), error, detail, reason, hourOf(createdAt), hourOf(at)]
   return (await tx.query(closeStatements[to], values))[0]!.turns
 }
 

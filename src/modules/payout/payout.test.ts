@@ -105,6 +105,8 @@ describe('a payout that is accepted', () => {
     ['a savings account', { bankDetails: { ...bank, type: 'SAVING' } }, { bankDetails: { ...bank, type: 'SAVING' } }],
     ['a PIX key among the bank details', { bankDetails: { pixKey: 'k' } }, { bankDetails: { pixKey: 'k' } }],
     ['a PIX key of the beneficiary', { pixKey: 'k' }, { bankDetails: { pixKey: 'k' } }],
+    ['one PIX key said twice', { pixKey: 'k', bankDetails: { pixKey: 'k' } }, { bankDetails: { pixKey: 'k' } }],
+    ['an account beside an empty PIX key', { pixKey: '', bankDetails: bank }, { bankDetails: bank }],
   ])('goes to %s', async (_what, asked, kept) => {
     const account = await shop()
     const { body } = await payOut(account, { beneficiary: { name: 'Ana', ...asked } })
@@ -189,7 +191,13 @@ describe('a payout is refused', () => {
     ['beneficiary.email', { beneficiary: { name: 'Ana', pixKey: 'k', email: 'x' } }],
     ['beneficiary.document.type', { beneficiary: { name: 'Ana', pixKey: 'k', document: { number: '123' } } }],
     ['beneficiary.pixKey', { beneficiary: { name: 'Ana', pixKey: 'k'.repeat(78) } }],
-    ['beneficiary.bankDetails.type', { beneficiary: { name: 'Ana' } }],
+    ['beneficiary.bankDetails', { beneficiary: { name: 'Ana' } }],
+    ['beneficiary.bankDetails', { beneficiary: { name: 'Ana', pixKey: ' ' } }],
+    ['beneficiary.bankDetails', { beneficiary: { name: 'Ana', bankDetails: 'x' } }],
+    ['beneficiary.pixKey', { beneficiary: { name: 'Ana', pixKey: 'k', bankDetails: { pixKey: 'other' } } }],
+    ['beneficiary.bankDetails', { beneficiary: { name: 'Ana', pixKey: 'k', bankDetails: bank } }],
+    ['beneficiary.bankDetails', { beneficiary: { name: 'Ana', bankDetails: { ...bank, pixKey: 'k' } } }],
+    ['beneficiary.bankDetails', { beneficiary: { name: 'Ana', bankDetails: { account: '1', pixKey: 'k' } } }],
     ['beneficiary.bankDetails.type', { beneficiary: { name: 'Ana', bankDetails: { ...bank, type: 'OTHER' } } }],
     ['beneficiary.bankDetails.bankCode', { beneficiary: { name: 'Ana', bankDetails: { ...bank, bankCode: null } } }],
     ['beneficiary.bankDetails.branch', { beneficiary: { name: 'Ana', bankDetails: { ...bank, branch: '' } } }],
@@ -202,6 +210,43 @@ describe('a payout is refused', () => {
     expect([http, body.status, body.message]).toEqual([400, -1, 'field validation failure'])
     expect(body.errors.map((error: { field: string }) => error.field)).toEqual([field])
     expect(await moneyOf(account)).toEqual({ available: 99.01, blocked: 0 })
+  })
+
+  const ofBank = ['type', 'bankCode', 'branch', 'account'].map((name) => `beneficiary.bankDetails.${name}`)
+  test.each([
+    ['nobody and nowhere', {}, ['beneficiary.name', 'beneficiary.bankDetails']],
+    ['an empty account', { bankDetails: {} }, ['beneficiary.name', ...ofBank]],
+    ['half an account', { name: 'Ana', bankDetails: { branch: '1' } }, [ofBank[0], ofBank[1], ofBank[3]]],
+    [
+      'a wrong account that is not whole',
+      { name: 'Ana', email: 'x', bankDetails: { type: 'OTHER', branch: '1'.repeat(11) } },
+      ['beneficiary.email', ...ofBank],
+    ],
+    [
+      'a wrong key and no name',
+      { bankDetails: { pixKey: 'k'.repeat(78) }, document: {} },
+      [
+        'beneficiary.name',
+        'beneficiary.document.type',
+        'beneficiary.document.number',
+        'beneficiary.bankDetails.pixKey',
+      ],
+    ],
+  ])('for all that is wrong with its beneficiary: %s', async (_what, beneficiary, fields) => {
+    const { http, body } = await payOut(await shop(), { beneficiary })
+    expect([http, body.errors.map((error: { field: string }) => error.field)]).toEqual([400, fields])
+  })
+
+  test('in words that say what would do', async () => {
+    const account = await shop()
+    const messagesOf = async (beneficiary: object) =>
+      (await payOut(account, { beneficiary: { name: 'Ana', ...beneficiary } })).body.errors.map(
+        ({ message }: { message: string }) => message,
+      )
+    expect(await messagesOf({})).toEqual(['must have a pixKey, or a type, bankCode, branch and account'])
+    expect(await messagesOf({ bankDetails: {} })).toEqual(Array(4).fill('may not be null'))
+    expect(await messagesOf({ pixKey: 'k', bankDetails: bank })).toEqual(['must have a pixKey or an account, not both'])
+    expect(await messagesOf({ pixKey: 'k', bankDetails: { pixKey: 'l' } })).toEqual(['differs from bankDetails.pixKey'])
   })
 
   test('for all of its fields in one answer, in their order', async () => {
@@ -266,8 +311,9 @@ describe('a payout is cancelled by its merchant', () => {
     expect((await query(other, foreign)).body.situation).toBe('PENDING')
   })
 
-  test('by DELETE without a uuid is not found', async () => {
-    expect((await (await shop()).api.send('DELETE', '/v1.1/payout', {})).body).toEqual(unknown)
+  test.each([undefined, {}, { uuid: null }])('by DELETE needs a uuid: %o', async (body) => {
+    const reply = await (await shop()).api.send('DELETE', '/v1.1/payout', body)
+    expect([reply.http, reply.body.errors]).toEqual([400, [{ field: 'uuid', message: 'may not be null' }]])
   })
 
   test('needs no body, and keeps the reason of one that has it', async () => {

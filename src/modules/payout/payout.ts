@@ -2,12 +2,14 @@ import { type Instant, wireTimestamp } from '../../kernel/calendar.ts'
 import { type Cents, cents, centsToWire } from '../../kernel/cents.ts'
 import type { AccountId, NumberId, PayoutId } from '../../kernel/ids.ts'
 import { findMove, type Move } from '../../kernel/moves.ts'
-import type { PayoutError } from '../../rail/rail.ts'
+import type { OutflowSettled, PayoutError } from '../../rail/rail.ts'
 import type { Balance, Posting } from '../ledger/index.ts'
 import type { News } from '../notification/index.ts'
 
 export const payoutStates = ['PENDING', 'PAID', 'CANCELLED', 'FAILED'] as const
 export type PayoutState = (typeof payoutStates)[number]
+/** Every move ends it. */
+export type PayoutEndState = Exclude<PayoutState, 'PENDING'>
 export type PayoutTrigger = 'paid' | 'cancelled' | 'failed'
 
 // biome-ignore format: the table is the specification's
@@ -17,7 +19,12 @@ const payoutMoves: readonly Move<PayoutState, PayoutTrigger>[] = [
   ['PENDING', 'cancelled', 'CANCELLED'],
   ['PENDING', 'failed',    'FAILED'],
 ]
-export const movePayout = (from: PayoutState, on: PayoutTrigger) => findMove(payoutMoves, from, on)?.[2]
+export const movePayout = (from: PayoutState, on: PayoutTrigger) =>
+  findMove(payoutMoves, from, on)?.[2] as PayoutEndState | undefined
+
+/** What the rail cancels of itself has failed; cancelled is only what its merchant wanted back. */
+export const triggerOf = (outcome: OutflowSettled['outcome'], cancelAsked: boolean): PayoutTrigger =>
+  outcome === 'PAID' ? 'paid' : outcome === 'CANCELLED' && cancelAsked ? 'cancelled' : 'failed'
 
 export type Beneficiary = {
   readonly name: string
@@ -45,6 +52,8 @@ export type Payout = {
   readonly notes: string | null
   readonly state: PayoutState
   readonly errorCode: PayoutError | null
+  /** Why it failed, in the rail's words. */
+  readonly errorDetail: string | null
   readonly createdAt: Instant
   readonly closedAt: Instant | null
 }
@@ -78,6 +87,17 @@ const errorMessages: Record<PayoutError, string> = {
   PE0004: 'Other.',
 }
 
+const DETAIL_MAX = 200
+/** As the rail wrote it, but on one line and not too long. */
+export const cleanDetail = (detail: string | null | undefined): string | null =>
+  (detail ?? '')
+    .replace(/\p{Cc}+/gu, ' ')
+    .trim()
+    .slice(0, DETAIL_MAX) || null
+
+const messageOf = ({ errorCode, errorDetail }: Pick<Payout, 'errorCode' | 'errorDetail'>): string =>
+  errorCode === null ? 'success' : [errorMessages[errorCode], errorDetail].filter(Boolean).join(' ')
+
 /** Told when a payout is paid or has failed; one that its merchant cancelled is no news. */
 export const payoutNews = (payout: Payout, at: Instant): News => {
   const failed = payout.errorCode !== null
@@ -91,7 +111,7 @@ export const payoutNews = (payout: Payout, at: Instant): News => {
     at,
     body: () => ({
       success: !failed,
-      message: payout.errorCode === null ? 'success' : errorMessages[payout.errorCode],
+      message: messageOf(payout),
       ...(failed && { error_code: payout.errorCode }),
       id: payout.number,
       uuid: payout.id,

@@ -3,10 +3,11 @@ import { wireTimestamp } from '../../kernel/calendar.ts'
 import { centsToWire } from '../../kernel/cents.ts'
 import {
   amount,
-  check,
   email,
+  type Field,
   type Fields,
   fault,
+  isObject,
   object,
   oneOf,
   type Read,
@@ -23,28 +24,48 @@ const documentFields = {
   type: required(oneOf(['CPF', 'CNPJ', 'OTHER'])),
   number: required(text({ min: 2, max: 25 })),
 }
-const bankFields = {
+const accountFields = {
   type: oneOf(['CHECKING', 'SAVING']),
   bankCode: text({ max: 8 }),
   branch: text({ max: 10 }),
   account: text({ max: 20 }),
-  pixKey,
+}
+const wholeAccount = {
+  type: required(accountFields.type),
+  bankCode: required(accountFields.bankCode),
+  branch: required(accountFields.branch),
+  account: required(accountFields.account),
 }
 const beneficiaryFields = {
   name: required(text({ max: 255, example: 'Fornecedor Ltda' })),
   email: email(),
   document: object(documentFields),
-  bankDetails: object(bankFields),
+  bankDetails: object({ ...accountFields, pixKey }),
   pixKey,
 }
+const byKey = object(beneficiaryFields)
+const byAccount = object({ ...beneficiaryFields, bankDetails: object({ ...wholeAccount, pixKey }) })
 
-/** A PIX key, or a bank account whole. */
-const beneficiary = check(object(beneficiaryFields), (read, field) => {
-  const bank = read.bankDetails
-  if (read.pixKey ?? bank?.pixKey) return undefined
-  const missing = (['type', 'bankCode', 'branch', 'account'] as const).find((name) => bank?.[name] === undefined)
-  return missing === undefined ? undefined : fault(`${field}.bankDetails.${missing}`, 'may not be null')
-})
+const isGiven = (value: unknown): boolean =>
+  value !== undefined && value !== null && !(typeof value === 'string' && value.trim() === '')
+
+/** Goes to one PIX key, wherever it is said, or to a bank account, which is then whole. */
+const beneficiary: Field<Read<typeof beneficiaryFields>, false> = {
+  ...byKey,
+  read(value, field, faults) {
+    if (!isObject(value)) return byKey.read(value, field, faults)
+    const bank = isObject(value['bankDetails']) ? value['bankDetails'] : {}
+    const keys = [value['pixKey'], bank['pixKey']].filter(isGiven)
+    const read = (keys.length > 0 ? byKey : byAccount).read(value, field, faults)
+    if (keys.length === 0 && !isGiven(value['bankDetails']))
+      faults.push(fault(`${field}.bankDetails`, 'must have a pixKey, or a type, bankCode, branch and account'))
+    if (keys.length > 0 && ['bankCode', 'branch', 'account'].some((name) => isGiven(bank[name])))
+      faults.push(fault(`${field}.bankDetails`, 'must have a pixKey or an account, not both'))
+    if (keys.length === 2 && keys[0] !== keys[1])
+      faults.push(fault(`${field}.pixKey`, 'differs from bankDetails.pixKey'))
+    return read
+  },
+}
 
 export const payoutFields = {
   amount: required(amount({ example: 25 })),

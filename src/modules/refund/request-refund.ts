@@ -33,8 +33,8 @@ export async function requestRefund(
   asked: RequestRefund,
 ): Promise<Result<RequestedRefund, RefundRefusal>> {
   const { accountId, amount } = asked
-  const account = (await findAccountTerms(tx, [accountId])).get(accountId)!
   const balance = (await lockBook(tx, accountId))!
+  const account = (await findAccountTerms(tx, [accountId])).get(accountId)!
   const at = accountNow(account, now)
   const found = asked.saleId && (await lockAnySale(tx, accountId, asked.saleId))
   const allowed = mayRefund(found || undefined, amount, at, balance)

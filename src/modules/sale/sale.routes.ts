@@ -111,7 +111,7 @@ export function saleRoutes(context: SaleRoutesContext) {
         },
       },
       async (request) => {
-        const found = await find(request.accountId, request.params.sale_uuid)
+        const found = await findCharge(request.accountId, request.params.sale_uuid)
         const sale = unwrap(found.ok ? found : refuse({ code: 'sale.informedNotFound' as const }), paymentInfoFields)
         const endToEnd = unwrap(
           sale.endToEnd === null ? refuse({ code: 'sale.mustBePaid' as const }) : ok(sale.endToEnd),

@@ -132,12 +132,15 @@ export type RefundItem = Static<typeof refundsSchema>['transactions'][number]
 /** What of a sale lies with other modules: who shares it, and what went back. */
 export type SaleCompany = {
   readonly split?: SplitBlock | undefined
-  readonly refunds?: readonly RefundItem[] | undefined
+  readonly refunds?: SaleRefunds | undefined
 }
+/** Read together: what was asked for is the sum of those that were not cancelled. */
+export type SaleRefunds = { readonly requested: Cents; readonly items: readonly RefundItem[] }
+const noRefunds: SaleRefunds = { requested: 0 as Cents, items: [] }
 
 export const transactionWire = (
   sale: Sale,
-  { split, refunds = [] }: SaleCompany,
+  { split, refunds = noRefunds }: SaleCompany,
 ): Static<typeof transactionSchema> => ({
   id: sale.number,
   uuid: sale.id,
@@ -157,12 +160,12 @@ export const transactionWire = (
   callbackURL: sale.callbackUrl,
   shopper: sale.shopper,
   refunds: {
-    quantity: refunds.length,
-    requested: centsToWire(sale.refunded),
+    quantity: refunds.items.length,
+    requested: centsToWire(refunds.requested),
     // Refunds are the parent's business.
     available:
-      sale.state === 'PAID' && sale.parentId === null ? centsToWire((sale.amount - sale.refunded) as Cents) : 0,
-    transactions: [...refunds],
+      sale.state === 'PAID' && sale.parentId === null ? centsToWire((sale.amount - refunds.requested) as Cents) : 0,
+    transactions: [...refunds.items],
   },
   ...(split && { split }),
 })

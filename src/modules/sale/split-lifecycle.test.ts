@@ -243,7 +243,7 @@ describe('the transaction on the recipient’s side', () => {
     await expectRefusals()
   })
 
-  test('does not say who paid: no payment named it', async () => {
+  test('does not say who paid: no payment named it, so it answers as for QR code and void', async () => {
     const { parent, anna } = await family()
     const sale = await sharedSale(parent, [anna])
     const [{ uuid }] = sale.shares
@@ -251,12 +251,12 @@ describe('the transaction on the recipient’s side', () => {
     await settle()
     const { http, body } = await anna.api.get(`/v1.1/transactions/${uuid}/payment_info`)
     expect([http, body]).toEqual([
-      400,
+      404,
       {
-        status: -1,
-        message: 'sale must be PAID',
+        status: 998,
+        message: 'transaction not found',
         errorCount: 1,
-        errors: [{ field: 'sale_uuid', message: "the transaction status must be 'PAID'" }],
+        errors: [{ field: 'sale_uuid', message: 'the sale informed does not exist' }],
       },
     ])
     expect((await parent.api.get(`/v1.1/transactions/${sale.uuid}/payment_info`)).http).toBe(200)

@@ -14,7 +14,7 @@ import {
   takeClock,
 } from '../account/index.ts'
 import { type DoorContext, insideDoor } from '../door/index.ts'
-import { findDueOutflowsOf } from '../outflow/index.ts'
+import { bringNear, findDueOutflowsOf } from '../outflow/index.ts'
 import { findNextDue } from '../recurrence/index.ts'
 import { expireSale, findNextExpiries } from '../sale/index.ts'
 import { playDue } from './play-recurrence.ts'
@@ -66,6 +66,7 @@ export async function resetClock(
   return holdingClock(context, accountId, answer, async (letGo) => {
     const reset = async (tx: Transaction): Promise<ClockReading> => {
       await setClockOffset(tx, accountId, 0, clock.now())
+      await bringNear(tx, accountId, clock.now())
       await letGo(tx)
       return readClock({ db: tx, clock }, accountId)
     }

@@ -70,6 +70,44 @@ describe('what goes out in a sandbox', () => {
     expect([await stateOf(account, before), await stateOf(account, after)]).toEqual(['PAID', 'PENDING'])
   })
 
+  test('begins to when autoSettle is switched on: what is pending settles two seconds later', async () => {
+    const { account, sale } = await shop({ autoSettle: false })
+    const uuids = [
+      await accepted(refund(account, sale, { amount: 10 })),
+      await accepted(payOut(account)),
+      (await pay(account, sale)).body.reversal.uuid as string,
+    ]
+    const states = () => Promise.all(uuids.map((uuid) => stateOf(account, uuid)))
+    await advance(account, { days: 3 })
+    await account.api.put('/v1.1/sandbox/account', { autoSettle: true })
+    it.clock.advance(2 * SECOND_MS - 1)
+    await it.sweep()
+    expect(await states()).toEqual(['PENDING', 'PENDING', 'PENDING'])
+    it.clock.advance(1)
+    await it.sweep()
+    expect(await states()).toEqual(['PAID', 'PAID', 'PAID'])
+    expect((await account.api.get(`/v1.1/payout/${uuids[1]}`)).body.processingDate).toBe('2026-11-19 12:00:02')
+  })
+
+  test('begins to when the operator switches it on as well, and for nobody else', async () => {
+    const [{ account }, { account: other }] = [await shop({ autoSettle: false }), await shop({ autoSettle: false })]
+    const [mine, theirs] = [await accepted(payOut(account)), await accepted(payOut(other))]
+    await it.operator.send('PATCH', `/operator/v1/accounts/${account.id}`, { autoSettle: true })
+    it.clock.advance(2 * SECOND_MS)
+    await it.sweep()
+    expect([await stateOf(account, mine), await stateOf(other, theirs)]).toEqual(['PAID', 'PENDING'])
+  })
+
+  test('is not put off by other settings that are changed meanwhile', async () => {
+    const { account } = await shop()
+    const uuid = await accepted(payOut(account))
+    it.clock.advance(SECOND_MS)
+    await account.api.put('/v1.1/sandbox/account', { autoSettle: true, overdraftLimit: 1 })
+    it.clock.advance(SECOND_MS)
+    await it.sweep()
+    expect(await stateOf(account, uuid)).toBe('PAID')
+  })
+
   test('settles by the account’s clock where that runs ahead', async () => {
     const [{ account }, { account: neighbour }] = [await shop(), await shop()]
     await advance(account, { days: 3 })
@@ -150,6 +188,30 @@ describe('a clock that jumps', () => {
     expect([short.body.processed, await stateOf(account, uuid)]).toEqual([0, 'PENDING'])
     const due = await advance(account, { to: '2026-11-16 12:00:02' })
     expect([due.body.processed, await stateOf(account, uuid)]).toEqual([1, 'PAID'])
+  })
+
+  test('and is set back settles what was made ahead two seconds later, and not in days to come', async () => {
+    const { account, sale } = await shop()
+    await advance(account, { days: 30 })
+    const uuids = [await accepted(payOut(account)), await accepted(refund(account, sale, { amount: 10 }))]
+    const states = () => Promise.all(uuids.map((uuid) => stateOf(account, uuid)))
+    expect((await account.api.post('/v1.1/sandbox/clock/reset')).http).toBe(200)
+    it.clock.advance(2 * SECOND_MS - 1)
+    await it.sweep()
+    expect(await states()).toEqual(['PENDING', 'PENDING'])
+    it.clock.advance(1)
+    await it.sweep()
+    expect(await states()).toEqual(['PAID', 'PAID'])
+  })
+
+  test('and is set back leaves alone what its merchant settles', async () => {
+    const { account } = await shop({ autoSettle: false })
+    await advance(account, { days: 30 })
+    const uuid = await accepted(payOut(account))
+    await account.api.post('/v1.1/sandbox/clock/reset')
+    it.clock.advance(60 * SECOND_MS)
+    await it.sweep()
+    expect(await stateOf(account, uuid)).toBe('PENDING')
   })
 
   test('plays expiries and settlements in the order in which they are due', async () => {

@@ -69,6 +69,7 @@ describe('the bank of the sandbox', () => {
     ['reversal', 'cancelled', 'paid'],
     ['payout', 'paid', 'failed/PE0001'],
     ['payout', 'failed/PE0001', 'paid'],
+    ['payout', 'failed/PE0001', 'failed/PE0003'],
   ])('%s %s cannot become %s, and nobody is alarmed', async (kind, first, then) => {
     const { account, uuid } = await underWay(kind)
     await simulate(account, kind, uuid, first)

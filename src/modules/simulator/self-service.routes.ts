@@ -27,6 +27,7 @@ import {
   settingsWire,
   updateSettings,
 } from '../account/index.ts'
+import { beginToSettle } from '../outflow/index.ts'
 
 export type SelfServiceContext = CommandContext & { readonly ids: RandomIds; readonly numbers: NumberBlocks }
 
@@ -112,6 +113,7 @@ export function selfServiceRoutes(context: SelfServiceContext) {
           const changes = settingsChanges(readBody(request, settingsFields))
           const updated = await updateSettings(tx, request.accountId, changes)
           const profile = unwrap(updated, { 'account.notFound': 'account', 'account.overdraftInUse': 'overdraftLimit' })
+          if (changes.autoSettle) await beginToSettle(tx, request.accountId, clock.now())
           return { http: 200, body: { ...success, account: accountWire(profile), ...settingsWire(profile.settings) } }
         }),
     )

@@ -5,7 +5,7 @@ import type { Database, Queryable, Transaction } from '../../platform/database/d
 import type { OutflowKind, OutflowSettled, PayoutError } from '../../rail/rail.ts'
 import { SANDBOX_RAIL } from '../../rail/sandbox/sandbox-rail.ts'
 import { type DoorContext, endOrder, insideDoor } from '../door/index.ts'
-import { type DueOutflow, findDueOutflows, findDueOutflowsOf, referenceOf } from '../outflow/index.ts'
+import { type DueOutflow, findDueOutflows, findDueOutflowsOf, lockOrder, referenceOf } from '../outflow/index.ts'
 import { findPayout } from '../payout/index.ts'
 import { findRefund, findReversal } from '../refund/index.ts'
 
@@ -26,19 +26,31 @@ const eventOf = (
   settledAt,
 })
 
-/** As the sandbox's bank would report it: through the door. False where it has ended already, by whomever: that is no alarm. */
-export const settleOutflow = (
+/**
+ * As the sandbox's bank would report it: through the door. False where it has ended already, by whomever: that is no alarm.
+ * What a merchant wants back the sandbox's rail lets go of whenever it is asked, so it is not settled any more either.
+ */
+export async function settleOutflow(
   door: Omit<DoorContext, 'db'>,
   tx: Transaction,
   order: Pick<DueOutflow, 'accountId' | 'id' | 'kind'>,
   ending: Ending,
-): Promise<boolean> => endOrder(door, tx, eventOf(order, ending, door.clock.now()))
-
-const stateOf: Record<OutflowKind, (db: Queryable, accountId: AccountId, id: string) => Promise<string | undefined>> = {
-  REFUND: async (db, accountId, id) => (await findRefund(db, accountId, id as RefundId))?.state,
-  REVERSAL: async (db, accountId, id) => (await findReversal(db, accountId, id as ReversalId))?.state,
-  PAYOUT: async (db, accountId, id) => (await findPayout(db, accountId, id as PayoutId))?.state,
+): Promise<boolean> {
+  if ((await lockOrder(tx, order.accountId, order.id))?.cancelAsked) return false
+  return endOrder(door, tx, eventOf(order, ending, door.clock.now()))
 }
+
+type Standing = { readonly state: string; readonly errorCode?: PayoutError | null }
+const standingOf: Record<
+  OutflowKind,
+  (db: Queryable, accountId: AccountId, id: string) => Promise<Standing | undefined>
+> = {
+  REFUND: (db, accountId, id) => findRefund(db, accountId, id as RefundId),
+  REVERSAL: (db, accountId, id) => findReversal(db, accountId, id as ReversalId),
+  PAYOUT: (db, accountId, id) => findPayout(db, accountId, id as PayoutId),
+}
+const isEnd = ({ state, errorCode = null }: Standing, { outcome, error }: Ending) =>
+  state === outcome && errorCode === error
 
 export type SimulateRefusal = { readonly code: 'outflow.notFound' | 'outflow.final' }
 
@@ -48,14 +60,14 @@ export async function simulateEnd(
   tx: Transaction,
   { accountId, id, kind, ending }: { accountId: AccountId; id: string | undefined; kind: OutflowKind; ending: Ending },
 ): Promise<Result<string, SimulateRefusal>> {
-  const state = id === undefined ? undefined : await stateOf[kind](tx, accountId, id)
-  if (id === undefined || state === undefined) return refuse({ code: 'outflow.notFound' })
-  if (state === ending.outcome) return ok(state)
-  if (state !== 'PENDING') return refuse({ code: 'outflow.final' })
+  const found = id === undefined ? undefined : await standingOf[kind](tx, accountId, id)
+  if (id === undefined || found === undefined) return refuse({ code: 'outflow.notFound' })
+  if (isEnd(found, ending)) return ok(found.state)
+  if (found.state !== 'PENDING') return refuse({ code: 'outflow.final' })
   if (await settleOutflow(door, tx, { accountId, id, kind }, ending)) return ok(ending.outcome)
-  // Somebody was faster. The book is locked, so what is seen now stays.
-  const ended = await stateOf[kind](tx, accountId, id)
-  return ended === ending.outcome ? ok(ended) : refuse({ code: 'outflow.final' })
+  // Somebody was faster, or wants it back. The book is locked, so what is seen now stays.
+  const ended = (await standingOf[kind](tx, accountId, id))!
+  return isEnd(ended, ending) ? ok(ended.state) : refuse({ code: 'outflow.final' })
 }
 
 const PAGE = 200

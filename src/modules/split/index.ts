@@ -1,6 +1,7 @@
 export {
   addLegsCte,
   addMessagesCte,
+  countMessages,
   dropMessages,
   dropMessagesCte,
   findLegs,

@@ -145,6 +145,13 @@ export async function takeMessages(
   }))
 }
 
+const countSql = statement<{ n: number }>('split_message_count', 'select count(*) as n from split_message')
+
+/** Shares that wait to be credited. */
+export async function countMessages(db: Queryable): Promise<number> {
+  return (await db.query(countSql))[0]!.n
+}
+
 /** Part of the credit's statement: its message has arrived. \`settled\` has account_id and id. */
 export const dropMessagesCte = (settled: string): string => `
   delete from split_message m using ${settled} s where m.account_id = s.account_id and m.transaction_id = s.id`

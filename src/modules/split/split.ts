@@ -166,8 +166,7 @@ function readValue(leg: Record<string, unknown>, path: string, whole: Cents, fau
 /** Control characters go, the ends are trimmed, and then it is measured. Nothing left is nothing sent. */
 function readReference(value: unknown, field: string, faults: Fault[]): string | null {
   if (value === undefined || value === null) return null
-  const text = typeof value === 'number' ? String(value) : value
-  const clean = typeof text === 'string' ? text.replace(/\p{Cc}/gu, '').trim() : undefined
+  const clean = typeof value === 'string' ? value.replace(/\p{Cc}/gu, '').trim() : undefined
   if (clean !== undefined && [...clean].length <= EXTERNAL_REFERENCE_MAX) return clean === '' ? null : clean
   faults.push(fault(field, 'split.externalReferenceTooLong'))
   return null

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { HOUR_MS, type Instant } from '../../kernel/calendar.ts'
 import type { Cents } from '../../kernel/cents.ts'
 import { type AccountId, firstUuidAt } from '../../kernel/ids.ts'
-import type { Database } from '../../platform/database/database.ts'
+import { type Database, statement } from '../../platform/database/database.ts'
 import { HOUR_MAX, HOUR_MIN } from '../../platform/database/hour-pages.ts'
 import { sqlTime } from '../../platform/database/sql-values.ts'
 import { findPostedSales } from '../sale/index.ts'
@@ -26,18 +26,12 @@ export type TransactionQuery = {
 export type Found = { readonly kind: TransactionKind; readonly id: string }
 export type TransactionPage = { readonly total: number; readonly found: readonly Found[] }
 
-/** Where each kind keeps its rows and its counts by the hour; a refund has no reference of its own. */
-const tables: Record<TransactionKind, { rows: string; hours: string; reference: boolean; states: readonly string[] }> =
-  {
-    SALE: { rows: 'sale', hours: 'sale_hour', reference: true, states: ['pending', 'paid', 'cancelled'] },
-    REFUND: { rows: 'refund', hours: 'refund_hour', reference: false, states: ['pending', 'paid', 'cancelled'] },
-    PAYOUT: {
-      rows: 'payout',
-      hours: 'payout_hour',
-      reference: true,
-      states: ['pending', 'paid', 'cancelled', 'failed'],
-    },
-  }
+/** Where each kind keeps its rows and its counts by the hour. */
+const tables: Record<TransactionKind, { rows: string; hours: string; states: readonly string[] }> = {
+  SALE: { rows: 'sale', hours: 'sale_hour', states: ['pending', 'paid', 'cancelled'] },
+  REFUND: { rows: 'refund', hours: 'refund_hour', states: ['pending', 'paid', 'cancelled'] },
+  PAYOUT: { rows: 'payout', hours: 'payout_hour', states: ['pending', 'paid', 'cancelled', 'failed'] },
+}
 
 /**
  * Sales, refunds and payouts as one list, newest first. All of them are keyed (account, uuid v7), so they merge by key; the
@@ -121,7 +115,24 @@ async function findCreated(db: Database, query: TransactionQuery): Promise<Trans
   return { total: window.total, found }
 }
 
+type OutKind = Exclude<TransactionKind, 'SALE'>
 type Processed = Found & { readonly at: Instant }
+
+/** The last of each kind that went out, on its own index; then the last of them all. */
+const processedSql = (kinds: readonly OutKind[]) => {
+  const last = kinds.map(
+    (kind) => `(
+       select '${kind}' as kind, id, closed_at as at from ${tables[kind].rows}
+       where account_id = $1 and state = 'PAID' and closed_at >= $2 and closed_at < $3
+       order by account_id desc, closed_at desc, id desc limit $4)`,
+  )
+  return statement<Processed>(
+    `transaction_processed_${kinds.join('_')}`,
+    `select kind, id, at from (${last.join(' union all ')}) u order by at desc, id desc limit $4`,
+  )
+}
+const outKinds: readonly (readonly OutKind[])[] = [['REFUND'], ['PAYOUT'], ['REFUND', 'PAYOUT']]
+const processedStatements = new Map(outKinds.map((kinds) => [kinds.join(), processedSql(kinds)]))
 
 /** Sales in the order they were booked, refunds and payouts when they went out; merged by that time. */
 async function findProcessed(db: Database, query: TransactionQuery): Promise<TransactionPage> {
@@ -134,18 +145,8 @@ async function findProcessed(db: Database, query: TransactionQuery): Promise<Tra
     sqlTime((window.oldest * HOUR_MS) as Instant),
     sqlTime(((window.newest + 1) * HOUR_MS) as Instant),
   ]
-  const out = (['REFUND', 'PAYOUT'] as const).filter((kind) => kinds.includes(kind))
-  const outRows = out.length
-    ? await run<Processed>(
-        db,
-        sql`select kind, id, at from (${unionAll(
-          out.map(
-            (kind) => sql`select ${kind} as kind, id, closed_at as at from ${sql.raw(tables[kind].rows)}
-              where account_id = ${accountId} and state = 'PAID' and closed_at >= ${from} and closed_at < ${to}`,
-          ),
-        )}) u order by at desc, id desc limit ${upTo}`,
-      )
-    : []
+  const out = processedStatements.get(kinds.filter((kind) => kind !== 'SALE').join())
+  const outRows = out ? await db.query(out, [accountId, from, to, upTo]) : []
   const ids = kinds.includes('SALE')
     ? await findPostedSales(db, {
         accountId,
@@ -176,30 +177,38 @@ function merged(some: readonly Processed[], others: readonly Processed[]): Proce
   return [...all, ...others.slice(other)]
 }
 
-/** Counted and paged on each kind's own index. */
+/** Counted and paged on each kind's own index, from whichever end is nearer. */
 async function findByIndex(db: Database, query: TransactionQuery): Promise<TransactionPage> {
-  const kinds = query.kinds.filter((kind) => query.referenceCode === undefined || tables[kind].reference)
-  if (kinds.length === 0) return { total: 0, found: [] }
-  const rows = unionAll(kinds.map((kind) => matching(kind, query)))
+  const rows = unionAll(query.kinds.map((kind) => matching(kind, query)))
   const [count] = await run<{ total: number }>(db, sql`select count(*) as total from (${rows}) u`)
   const total = count!.total
-  if (query.offset >= total) return { total, found: [] }
-  const order = query.by === 'PROCESSED' ? sql`at desc, id desc` : sql`id desc`
+  const size = Math.min(query.limit, total - query.offset)
+  if (size <= 0) return { total, found: [] }
+  const fromOldest = query.offset > total / 2
+  const direction = fromOldest ? 'asc' : 'desc'
+  const order = (query.by === 'PROCESSED' ? ['at', 'id'] : ['id']).map((by) => `${by} ${direction}`).join()
+  const offset = fromOldest ? total - query.offset - size : query.offset
   const found = await run<Found>(
     db,
-    sql`select kind, id from (${rows}) u order by ${order} offset ${query.offset} limit ${query.limit}`,
+    sql`select kind, id from (${rows}) u order by ${sql.raw(order)} offset ${offset} limit ${size}`,
   )
-  return { total, found }
+  return { total, found: fromOldest ? found.reverse() : found }
 }
 
 const startOfHour = (hour: number): Instant => (Math.min(Math.max(hour, HOUR_MIN), HOUR_MAX) * HOUR_MS) as Instant
+
+/** A refund has none of its own: it goes by its sale's. */
+const hasReference = (kind: TransactionKind, accountId: AccountId, code: string) =>
+  kind === 'REFUND'
+    ? sql`sale_id in (select s.id from sale s where s.account_id = ${accountId} and s.reference_code = ${code})`
+    : sql`reference_code = ${code}`
 
 function matching(kind: TransactionKind, query: TransactionQuery): RawBuilder<unknown> {
   const [from, to] = [startOfHour(query.hourFrom), startOfHour(query.hourTo)]
   const processedAt = sql.raw(kind === 'SALE' ? 'paid_at' : 'closed_at')
   const parts = [sql`account_id = ${query.accountId}`]
   if (query.amount !== undefined) parts.push(sql`amount_cents = ${query.amount}`)
-  if (query.referenceCode !== undefined) parts.push(sql`reference_code = ${query.referenceCode}`)
+  if (query.referenceCode !== undefined) parts.push(hasReference(kind, query.accountId, query.referenceCode))
   if (query.state !== undefined) parts.push(sql`state = ${query.state}`)
   if (query.by === 'CREATION') parts.push(sql`id >= ${firstUuidAt(from)} and id < ${firstUuidAt(to)}`)
   else {

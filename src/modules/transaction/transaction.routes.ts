@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { wireTimestamp } from '../../kernel/calendar.ts'
-import { centsToWire } from '../../kernel/cents.ts'
+import { type Cents, cents, centsToWire } from '../../kernel/cents.ts'
 import { type AccountId, uuidFromWire } from '../../kernel/ids.ts'
 import { amount, objectSchema, oneOf, text } from '../../kernel/reader.ts'
 import { ok, refuse } from '../../kernel/result.ts'
@@ -59,7 +59,8 @@ const nothing = {
   refunds: null,
 }
 
-const refundTransaction = (refund: Refund): Transaction => ({
+/** A refund goes by its sale's reference. */
+const refundTransaction = (refund: Refund, { referenceCode }: Pick<Sale, 'referenceCode'>): Transaction => ({
   ...nothing,
   id: refund.number,
   uuid: refund.id,
@@ -68,6 +69,7 @@ const refundTransaction = (refund: Refund): Transaction => ({
   currency: 'BRL',
   amount: centsToWire(refund.amount),
   total: centsToWire(refund.amount),
+  referenceCode,
   creation: wireTimestamp(refund.createdAt),
   processingDate: refund.state === 'PAID' ? wireTimestamp(refund.closedAt!) : null,
   callbackURL: refund.callbackUrl,
@@ -99,6 +101,9 @@ const refundItem = (refund: Refund, sale: Sale): RefundItem => ({
   bankDetails: bankDetailsOf(sale),
 })
 
+const sumAsked = (refunds: readonly Refund[]): Cents =>
+  cents(refunds.reduce((sum, { state, amount }) => (state === 'CANCELLED' ? sum : sum + amount), 0))
+
 /** Sales, refunds and payouts are one list to a merchant. */
 export function transactionRoutes({ db }: { readonly db: Database }) {
   async function salesOnTheWire(accountId: AccountId, sales: readonly Sale[]): Promise<Map<string, Transaction>> {
@@ -106,8 +111,10 @@ export function transactionRoutes({ db }: { readonly db: Database }) {
     const [blocks, refunds] = await Promise.all([findSplitBlocks(db, sales), findRefundsOf(db, accountId, paid)])
     return new Map(
       sales.map((sale) => {
-        const items = (refunds.get(sale.id) ?? []).map((refund) => refundItem(refund, sale))
-        return [sale.id, transactionWire(sale, { split: blocks.get(sale.id), refunds: items })]
+        const some = refunds.get(sale.id) ?? []
+        const items = some.map((refund) => refundItem(refund, sale))
+        const company = { split: blocks.get(sale.id), refunds: { requested: sumAsked(some), items } }
+        return [sale.id, transactionWire(sale, company)]
       }),
     )
   }
@@ -120,8 +127,12 @@ export function transactionRoutes({ db }: { readonly db: Database }) {
       findRefundsById(db, accountId, ids('REFUND')),
       findPayoutsById(db, accountId, ids('PAYOUT')),
     ])
-    const byId = await salesOnTheWire(accountId, sales)
-    for (const refund of refunds) byId.set(refund.id, refundTransaction(refund))
+    const [byId, refunded] = await Promise.all([
+      salesOnTheWire(accountId, sales),
+      findSalesById(db, accountId, [...new Set(refunds.map(({ saleId }) => saleId))]),
+    ])
+    const saleOf = new Map(refunded.map((sale) => [sale.id, sale]))
+    for (const refund of refunds) byId.set(refund.id, refundTransaction(refund, saleOf.get(refund.saleId)!))
     for (const payout of payouts) byId.set(payout.id, payoutTransaction(payout))
     return found.map(({ id }) => byId.get(id)!)
   }

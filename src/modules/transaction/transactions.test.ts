@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Value } from 'typebox/value'
 import { describe, expect, test } from 'vitest'
+import { onStatement } from '../../../test/harness/faulty-database.ts'
 import type { TestAccount } from '../../../test/harness/given.ts'
 import { accepted, payOut, refund, simulate } from '../../../test/harness/money-out.ts'
 import { testService } from '../../../test/harness/test-service.ts'
@@ -48,7 +49,7 @@ const nothing = {
 }
 
 describe('one query finds', () => {
-  test('a refund: what has no meaning for it is null', async () => {
+  test('a refund: with its sale’s reference; what has no meaning for it is null', async () => {
     const { account, back } = await shop()
     const pending = {
       status: 0,
@@ -61,6 +62,7 @@ describe('one query finds', () => {
       currency: 'BRL',
       amount: 10,
       total: 10,
+      referenceCode: 'one',
       creation: '2026-11-16 12:01:00',
       processingDate: null,
       callbackURL: url,
@@ -104,6 +106,18 @@ describe('one query finds', () => {
     expect([type, refunds.transactions.map(({ uuid }: { uuid: string }) => uuid)]).toEqual(['SALE', [back]])
   })
 
+  test('a sale whose refund comes in between: the block is of one piece', async () => {
+    const { account, last } = await shop()
+    await account.api.post(`/v1.1/sandbox/sim/sale/${last}/paid`)
+    onStatement(it.service.db, 'refunds_of_sales', {
+      before: () => accepted(refund(account, { uuid: last }, { amount: 4 })),
+    })
+    const { refunds } = await query(account, last)
+    expect(refunds).toMatchObject({ quantity: 1, requested: 4, available: 6 })
+    await simulate(account, 'refund', refunds.transactions[0].uuid, 'cancelled')
+    expect((await query(account, last)).refunds).toMatchObject({ quantity: 1, requested: 0, available: 10 })
+  })
+
   test('nothing of another account, no reversal, and nothing that is not', async () => {
     const [{ account, sale, back, out }, { account: other }] = [await shop(), await shop()]
     const { reversal } = (await account.api.post(`/v1.1/sandbox/sim/sale/${sale}/paid`)).body
@@ -145,6 +159,14 @@ describe('one list has', () => {
     ['amount=10&type=REFUND', ['back']],
     ['amount=20.00', ['out']],
     ['amount=21', []],
+    ['referenceCode=one', ['back', 'sale']],
+    ['referenceCode=one&type=REFUND', ['back']],
+    ['referenceCode=one&type=REFUND&amount=10', ['back']],
+    ['referenceCode=one&type=REFUND&amount=11', []],
+    ['referenceCode=one&type=REFUND&finalDate=2026-11-15', []],
+    ['referenceCode=one&situation=PENDING', ['back']],
+    ['referenceCode=one&queryMode=PROCESSED', ['sale']],
+    ['referenceCode=one&maxPageResults=1&page=2', ['sale']],
     ['referenceCode=two', ['last', 'out']],
     ['referenceCode=two&type=PAYOUT', ['out']],
     ['referenceCode=two&type=REFUND', []],

@@ -41,12 +41,15 @@ const filling = `
   insert into split_leg (account_id, sale_id, leg, recipient_account_id, recipient_uuid, transaction_id, amount_cents)
   select account_id, id, 0, account_id, id, id, 1 from sale;
   insert into split_message (account_id, transaction_id, due_at) select account_id, id, created_at from sale;
-  insert into refund (account_id, id, number, sale_id, amount_cents, created_at) select account_id, id, number, id, amount_cents, paid_at from sale;
-  insert into payout (account_id, id, number, amount_cents, fee_cents, reference_code, beneficiary, created_at)
-  select account_id, id, number, amount_cents, 0, reference_code, '{}', paid_at from sale;
+  insert into refund (account_id, id, number, sale_id, amount_cents, created_at, state, closed_at)
+  select account_id, id, number, id, amount_cents, paid_at, 'PAID', paid_at from sale;
+  insert into payout (account_id, id, number, amount_cents, fee_cents, reference_code, beneficiary, created_at, state, closed_at)
+  select account_id, id, number, amount_cents, 0, reference_code, '{}', paid_at, 'PAID', paid_at from sale;
   insert into refund_hour select account_id, hour, 0, paid, 0, paid from sale_hour;
   insert into payout_hour select account_id, hour, 0, paid, 0, 0, paid from sale_hour;
-  insert into outflow (account_id, id, kind, instruction, due_at, settles_at) select account_id, id, 'REFUND', '{}', paid_at, paid_at from sale;
+  insert into outflow (account_id, id, kind, state, instruction, due_at, settles_at, cancel_asked_at)
+  select account_id, id, 'REFUND', case number % 3 when 0 then 'SENT' else 'RESERVED' end, '{}', paid_at, paid_at,
+    case number % 7 when 0 then paid_at end from sale;
   insert into plan (account_id, id, title, frequency, period, recurrence_cents, minimum_cents, retry_policy, enabled, created_at)
   select account_id, substr(replace(id::text, '-', ''), 1, 12) || lpad(to_hex(number), 12, '0'), '', 'MONTHLY', 0, 1, 1, 'NOT_ACCEPT', true, created_at
   from sale;
@@ -186,9 +189,21 @@ describe('the plan of a hot statement goes by an index', () => {
     ['plan_update', ['plan_pkey']],
     ['plan_list', ['plan_pkey']],
     ['plan_mandates', ['mandate_of_plan']],
-    ['outflow_take', ['outflow_to_send']],
+    ['transaction_processed_REFUND', ['refund_by_end']],
+    ['transaction_processed_PAYOUT', ['payout_by_end']],
+    ['transaction_processed_REFUND_PAYOUT', ['payout_by_end', 'refund_by_end']],
+    ['outflow_take_to_send', ['outflow_to_send']],
+    ['outflow_take_to_look_up', ['outflow_to_look_up']],
+    ['outflow_take_to_withdraw', ['outflow_to_withdraw']],
     ['outflow_sent', ['outflow_pkey']],
-    ['outflow_postpone', ['outflow_pkey']],
+    ['outflow_lost', ['outflow_pkey']],
+    ['outflow_postpone_to_send', ['outflow_pkey']],
+    ['outflow_postpone_to_look_up', ['outflow_pkey']],
+    ['outflow_postpone_to_withdraw', ['outflow_pkey']],
+    ['outflow_lock', ['outflow_pkey']],
+    ['outflow_begin_to_settle', ['outflow_pkey']],
+    ['outflow_want_back', ['outflow_pkey']],
+    ['outflow_go_on', ['outflow_pkey']],
     ['outflow_end', ['outflow_pkey']],
     ['outflow_due', ['outflow_to_settle']],
     ['outflow_due_of_account', ['outflow_to_settle']],
@@ -196,6 +211,7 @@ describe('the plan of a hot statement goes by an index', () => {
     ['idempotency_find', ['idempotency_key_pkey']],
     ['inbox_find_payer', ['inbox_pkey']],
     ['account_delivery_credentials', ['account_pkey', 'credential_of_account']],
+    ['notification_tell', []],
     ['notification_claim', ['notification_default_pkey', 'notification_queue_due', 'notification_queue_pkey']],
     ['notification_record', ['notification_queue_pkey']],
     ['notification_due_accounts', ['notification_queue_due']],

@@ -34,6 +34,9 @@ export function createSandboxRail(publicHost: string): Rail {
     name: SANDBOX_RAIL,
     // Takes every order; who settles it, and when, is the simulator's business.
     async sendOut() {},
+    // What it has settled is no longer asked for, and what somebody wants back it does not settle (modules/simulator).
+    cancelOut: async (references) => references.map(() => 'WITHDRAWN'),
+    lookUpOut: async (references) => references.map(() => 'PENDING'),
     async openCharges(charges) {
       return charges.map((charge) => ({ location: chargeUrl(charge.txid), brCode: chargeCode(charge) }))
     },
