@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import type { CollectionNews } from '../../src/rail/rail.ts'
 import type { Reply } from './api-client.ts'
 import type { TestAccount } from './given.ts'
 import { shopper } from './given.ts'
@@ -68,8 +69,12 @@ export const simMandate = ({ account, idRec }: TestMandate, action: string) =>
 export const simCharge = ({ account }: TestMandate, instructionId: string, action: string) =>
   account.api.post(`${SIM}/collection/${instructionId}/${action}`)
 
+export const cancelMandate = ({ account, idRec }: TestMandate) => account.api.put(`${AUTHORIZATIONS}/${idRec}/cancel`)
 export const setCycleAmount = ({ account, idRec }: TestMandate, amount: number) =>
   account.api.put(`${AUTHORIZATIONS}/${idRec}/cycle-amount`, { amount })
+export const cancelCharge = ({ account }: TestMandate, instructionId: string) =>
+  account.api.put(`/v1.1/pix-automatic/scheduled-payments/${instructionId}/cancel`)
+
 /** The account's clock jumps: by so much, or to a time of São Paulo. */
 export const advance = ({ api }: TestAccount, by: Record<string, unknown> | string) =>
   done(api.post('/v1.1/sandbox/clock/advance', typeof by === 'string' ? { to: by } : by))
@@ -110,3 +115,21 @@ export async function eventsOf(it: TestService, { uuid }: Pick<TestMandate, 'uui
 }
 
 // ---- The bank's side ----
+
+/** What the payer's bank says of an attempt. */
+export const railNews = (
+  txid: string,
+  state: CollectionNews['state'],
+  { attempt = 0, code = null }: { attempt?: number; code?: string | null } = {},
+): CollectionNews => ({
+  kind: 'collection',
+  rail: 'sandbox',
+  txid: txid as CollectionNews['txid'],
+  attempt,
+  state,
+  code,
+})
+
+/** Day and state of each charge, first cycle first. */
+export const statesOf = async (mandate: TestMandate): Promise<string[]> =>
+  (await chargesOf(mandate)).map(({ dueDate, status }) => `${dueDate.slice(0, 10)} ${status}`)

@@ -80,13 +80,14 @@ export const changesInput = `
     with ordinality as t(account_id, id, version, state, one_off, next_cycle, open_charges, turns, updated_ms, approved_ms,
       payer_document, payer_name, payer_ispb, ord)`
 
-/** The changes of \`input\` whose mandate still has the version they were decided on. */
+/** The changes of \`input\` whose mandate still has the version they were decided on: of one mandate the first only. */
 export const winnersCtes = (input: string): string => `
   held_mandates as materialized (
-    select m.account_id, m.id, m.version from mandate m join ${input} i using (account_id, id)
+    select m.account_id, m.id, m.version from mandate m join (select distinct account_id, id from ${input}) i using (account_id, id)
     order by m.account_id, m.id for no key update of m
   ), winners as materialized (
-    select i.* from ${input} i join held_mandates h using (account_id, id) where h.version = i.version
+    select distinct on (account_id, id) i.* from ${input} i join held_mandates h using (account_id, id) where h.version = i.version
+    order by account_id, id, i.ord
   )`
 
 /** Writes them. A larger statement says in `deltas` what it counts of sales besides. */
