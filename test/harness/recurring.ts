@@ -1,5 +1,5 @@
-import { expect } from 'vitest'
-import type { CollectionNews } from '../../src/rail/rail.ts'
+import { expect, onTestFinished } from 'vitest'
+import type { CollectionNews, CollectionOrder, Rail } from '../../src/rail/rail.ts'
 import type { Reply } from './api-client.ts'
 import type { TestAccount } from './given.ts'
 import { shopper } from './given.ts'
@@ -116,6 +116,23 @@ export async function eventsOf(it: TestService, { uuid }: Pick<TestMandate, 'uui
 
 // ---- The bank's side ----
 
+/** What is sent to the bank from now on; the sandbox's bank answers, unless another is given. */
+export function watchRail(
+  rail: Rail,
+  answer?: (orders: readonly CollectionOrder[]) => Promise<readonly CollectionNews[]>,
+) {
+  const ask = rail.collect
+  const orders: CollectionOrder[] = []
+  rail.collect = async (asked) => {
+    orders.push(...asked)
+    return (answer ?? ask)(asked)
+  }
+  onTestFinished(() => {
+    rail.collect = ask
+  })
+  return orders
+}
+
 /** What the payer's bank says of an attempt. */
 export const railNews = (
   txid: string,
@@ -133,3 +150,19 @@ export const railNews = (
 /** Day and state of each charge, first cycle first. */
 export const statesOf = async (mandate: TestMandate): Promise<string[]> =>
   (await chargesOf(mandate)).map(({ dueDate, status }) => `${dueDate.slice(0, 10)} ${status}`)
+
+/** The due dates of the charges of which an event was told, in the order of telling. */
+export const daysTold = async (it: TestService, mandate: TestMandate, event: string): Promise<string[]> =>
+  (await eventsOf(it, mandate))
+    .filter(({ eventType }) => eventType === `RECURRENCE_${event}`)
+    .map(({ chargeDueDate }) => chargeDueDate.slice(0, 10))
+
+/** What earlier tests left to be done is out of the way of the next one. */
+export const setDuesAside = (it: TestService) => it.rows(`update recurrence_due set leased_until = '${ASIDE}'`)
+/** What is left to be done by now. */
+export const dueNow = (it: TestService) =>
+  it.rows<{ kind: string }>(
+    `select kind, due_at from recurrence_due where due_at <= $1 and leased_until is distinct from '${ASIDE}'`,
+    [new Date(it.clock.now()).toISOString()],
+  )
+const ASIDE = '2100-01-01T00:00:00Z'

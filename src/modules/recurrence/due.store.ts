@@ -41,7 +41,7 @@ export type DueClaim = {
   readonly account?: { readonly accountId: AccountId; readonly now: Instant } | undefined
 }
 
-/** Whoever claims them has them until the lease ends. */
+/** Whoever claims them has them until the lease ends. Earliest first: cycles that are late are done in their order. */
 export async function claimDue(
   db: Queryable,
   { kinds, now, leaseEnds, limit, account }: DueClaim,
@@ -50,7 +50,7 @@ export async function claimDue(
   const rows = account
     ? await db.query(claimOfAccountSql, [...values, account.accountId])
     : await db.query(claimSql, values)
-  return rows.map(fromRow)
+  return rows.map(fromRow).sort((a, b) => a.dueAt - b.dueAt)
 }
 
 const releaseSql = statement(
