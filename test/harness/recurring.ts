@@ -66,6 +66,8 @@ export async function done(asked: Promise<Reply>) {
 
 export const simMandate = ({ account, idRec }: TestMandate, action: string) =>
   account.api.post(`${SIM}/mandate/${idRec}/${action}`)
+export const simRecurrence = ({ account, idRec }: TestMandate, action: string) =>
+  account.api.post(`${SIM}/recurrence/${idRec}/${action}`)
 export const simCharge = ({ account }: TestMandate, instructionId: string, action: string) =>
   account.api.post(`${SIM}/collection/${instructionId}/${action}`)
 
