@@ -84,6 +84,8 @@ export type Changing = {
   schedule(id: ChargeId): boolean
   pay(id: ChargeId, endToEnd: EndToEndId): boolean
   fail(id: ChargeId, on: 'fail' | 'reject', code: string): boolean
+  /** False unless the day of the retry to come has passed: then the next one is planned, or it has failed for good. */
+  missRetry(id: ChargeId): boolean
   cancel(id: ChargeId, reason: string | null): boolean
   change(): Change
 }
@@ -244,13 +246,27 @@ export function changing({ mandate: before, plan, charges }: Recurrence, decidin
       if (next === undefined) close(failed)
       return true
     },
+    missRetry(id) {
+      const charge = chargeOf(id)
+      const { dueDate, nextAttempt } = charge
+      if (nextAttempt === null || mandate.state !== 'APPROVED') return false
+      const today = dayOf(at)
+      if (collectionDay(dueDate, mandate.periodicity, nextAttempt)! >= today) return false
+      // A retry of today is sent on its day like any other.
+      const next = nextRetry({ dueDate, attempt: nextAttempt }, mandate.periodicity, plusMs(startOfDay(today), -1))
+      const missed = put({ ...charge, nextAttempt: next ?? null })
+      if (next !== undefined) return true
+      tellOf(missed, { event: 'RECURRENCE_CHARGE_FAILED', status: 'FAILED' })
+      close(missed)
+      return true
+    },
     cancel(id, reason) {
       const charge = chargeOf(id)
       const to = moved(charge, 'cancel')
       if (to === undefined) return false
       const cancelled = put({ ...charge, state: to, rejectionCode: CANCELLATION, cancelReason: reason })
-      // The next cycle is planned when this one is registered; this one never will be.
-      if (charge.saleId === null && mandate.state === 'APPROVED') plan_(cycleAfter(mandate, charge.cycle))
+      // The next cycle is planned when this one is registered; this one never will be. A mandate that is being cancelled has none.
+      if (charge.saleId === null) plan_(mandate.state === 'APPROVED' ? cycleAfter(mandate, charge.cycle) : undefined)
       if (charge.state === 'SCHEDULED') tellOf(cancelled, { event: 'RECURRENCE_CHARGE_FAILED', status: 'CANCELLED' })
       close(cancelled)
       return true

@@ -41,7 +41,7 @@ export type DueClaim = {
   readonly account?: { readonly accountId: AccountId; readonly now: Instant } | undefined
 }
 
-/** Whoever claims them has them until the lease ends. */
+/** Whoever claims them has them until the lease ends. Earliest first: cycles that are late are done in their order. */
 export async function claimDue(
   db: Queryable,
   { kinds, now, leaseEnds, limit, account }: DueClaim,
@@ -50,25 +50,27 @@ export async function claimDue(
   const rows = account
     ? await db.query(claimOfAccountSql, [...values, account.accountId])
     : await db.query(claimSql, values)
-  return rows.map(fromRow)
+  return rows.map(fromRow).sort((a, b) => a.dueAt - b.dueAt)
 }
 
 const releaseSql = statement(
   'recurrence_due_release',
-  `update recurrence_due d set leased_until = to_timestamp($3::float8 / 1000) from unnest($1::bigint[], $2::uuid[]) as k(account_id, id)
-   where d.account_id = k.account_id and d.id = k.id`,
+  `update recurrence_due d set leased_until = to_timestamp($4::float8 / 1000)
+   from unnest($1::bigint[], $2::uuid[], $3::text[]) as k(account_id, id, kind)
+   where d.account_id = k.account_id and d.id = k.id and d.kind = k.kind`,
 )
 
-/** Given back, or kept from others until an instant of real time. */
+/** Given back, or kept from others until an instant of real time, unless something else is due of them by now. */
 export async function leaseDue(
   db: Queryable,
-  things: readonly Pick<DueThing, 'accountId' | 'id'>[],
+  things: readonly Pick<DueThing, 'accountId' | 'id' | 'kind'>[],
   until: Instant | null,
 ): Promise<void> {
   if (things.length === 0) return
   await db.query(releaseSql, [
     plainArray(things.map(({ accountId }) => accountId)),
     plainArray(things.map(({ id }) => id)),
+    plainArray(things.map(({ kind }) => kind)),
     until,
   ])
 }

@@ -33,14 +33,14 @@ const LEASE_MS = 20 * SECOND_MS
 /** How long a bank may take to answer before it is asked again. */
 const ANSWER_MS = DAY_MS / 12
 
-/** One batch of what is due; true when more may be waiting. */
+/** One batch of what is due; true when more may be waiting: a cycle that is registered late leaves the next one due. */
 export async function engineStep(context: EngineContext, account?: DueClaim['account']): Promise<boolean> {
   const now = context.clock.now()
   const leaseEnds = plusMs(now, LEASE_MS)
   const claimed = await claimDue(context.db, { kinds: engineKinds, now, leaseEnds, limit: BATCH, account })
   const outrun = await runDue(context, claimed)
   await leaseDue(context.db, outrun, null)
-  return claimed.length === BATCH || outrun.length > 0
+  return claimed.length > 0
 }
 
 /** Answers those that somebody else changed meanwhile: they are to be looked at again. */
@@ -65,32 +65,30 @@ async function expireMandates(context: EngineContext, things: readonly DueThing[
 async function sendCharges(context: EngineContext, things: readonly DueThing[]): Promise<DueThing[]> {
   const keys = things.map(({ accountId, id }) => ({ accountId, chargeId: id as ChargeId }))
   const found = await findRecurrencesOfCharges(context.db, keys)
-  const unreserved = found.filter(({ charge }) => charge.state === 'PENDING_SCHEDULE' && charge.saleId === null)
-  const items = await decideAll(context, unreserved, 2, (work, { charge }) => work.reserve(charge.id))
+  const undecided = found.filter(({ charge }) => charge.saleId === null || charge.nextAttempt !== null)
+  const items = await decideAll(context, undecided, 2, (work, { charge }) =>
+    charge.saleId === null ? work.reserve(charge.id) : work.missRetry(charge.id),
+  )
   const lost = await writeAll(context, items)
-  const reserved = items.flatMap(({ change }) => (lost.has(change.before.id) ? [] : change.charges))
-  const orders = [
-    ...reserved.map((charge) => ({ charge, idRec: idRecOf(found, charge) })),
-    ...found
-      .filter(
-        ({ charge }) => charge.saleId !== null && (charge.state === 'PENDING_SCHEDULE' || charge.nextAttempt !== null),
-      )
-      .map(({ charge, mandate }) => ({ charge, idRec: mandate })),
-  ].map(({ charge, idRec }) => orderOf(charge, idRec))
+  const outrun = new Set<string>()
+  const changed = new Map<ChargeId, Charge>()
+  for (const { change } of items)
+    for (const charge of change.charges)
+      if (lost.has(change.before.id)) outrun.add(charge.id)
+      else changed.set(charge.id, charge)
+  const orders = found.flatMap(({ charge, mandate }) => {
+    const now = changed.get(charge.id) ?? charge
+    // A retry that was just put off has its own time.
+    const isToSend = now.state === 'PENDING_SCHEDULE' ? now.saleId !== null : now === charge && now.nextAttempt !== null
+    return isToSend && mandate.state === 'APPROVED' && !outrun.has(now.id) ? [orderOf(now, mandate)] : []
+  })
   if (orders.length > 0) {
     const news = await context.rail.collect(orders)
     if (news.length > 0) await context.hear(news)
     await waitForAnswers(context, things, orders, news)
   }
-  const lostCharges = new Set(
-    unreserved.flatMap(({ charge, mandate }) => (lost.has(mandate.id) ? [charge.id as string] : [])),
-  )
-  return things.filter(({ id }) => lostCharges.has(id))
+  return things.filter(({ id }) => outrun.has(id))
 }
-
-type WithCharge = Recurrence & { readonly charge: Charge }
-const idRecOf = (found: readonly WithCharge[], charge: Charge) =>
-  found.find(({ mandate }) => mandate.id === charge.mandateId)!.mandate
 
 function orderOf(charge: Charge, { idRec, periodicity }: Recurrence['mandate']): CollectionOrder {
   const attempt = charge.nextAttempt ?? charge.attempt

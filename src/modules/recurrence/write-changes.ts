@@ -80,16 +80,20 @@ export const changesInput = `
     with ordinality as t(account_id, id, version, state, one_off, next_cycle, open_charges, turns, updated_ms, approved_ms,
       payer_document, payer_name, payer_ispb, ord)`
 
-/** The changes of \`input\` whose mandate still has the version they were decided on. */
+/** The changes of \`input\` whose mandate still has the version they were decided on: of one mandate the first only. */
 export const winnersCtes = (input: string): string => `
   held_mandates as materialized (
-    select m.account_id, m.id, m.version from mandate m join ${input} i using (account_id, id)
+    select m.account_id, m.id, m.version from mandate m join (select distinct account_id, id from ${input}) i using (account_id, id)
     order by m.account_id, m.id for no key update of m
   ), winners as materialized (
-    select i.* from ${input} i join held_mandates h using (account_id, id) where h.version = i.version
+    select distinct on (account_id, id) i.* from ${input} i join held_mandates h using (account_id, id) where h.version = i.version
+    order by account_id, id, i.ord
   )`
 
-/** Writes them. A larger statement says in `deltas` what it counts of sales besides. */
+/**
+ * Writes them. Whoever has a lease keeps it while the same is due as before: the bank is not asked by two. A larger statement says in
+ * `deltas` what it counts of sales besides.
+ */
 export const writeWinnersCtes = (deltas: readonly string[] = []): string => `
   mandates_moved as (
     update mandate m set version = m.version + 1, state = w.state, one_off_cents = w.one_off, next_cycle = w.next_cycle,
@@ -114,9 +118,10 @@ export const writeWinnersCtes = (deltas: readonly string[] = []): string => `
   ), due_rows as materialized (
     select d.*, w.account_id from unnest(${arrays(DUES, dueTypes)}) as d(ord, due_id, kind, due_ms) join winners w using (ord)
   ), dues_set as (
-    insert into recurrence_due (account_id, id, kind, due_at)
+    insert into recurrence_due as q (account_id, id, kind, due_at)
     select account_id, due_id, kind, ${at('due_ms')} from due_rows where kind is not null
-    on conflict (account_id, id) do update set kind = excluded.kind, due_at = excluded.due_at, leased_until = null
+    on conflict (account_id, id) do update set kind = excluded.kind, due_at = excluded.due_at,
+      leased_until = case when q.kind = excluded.kind and q.due_at = excluded.due_at then q.leased_until end
   ), dues_gone as (
     delete from recurrence_due q using due_rows d where d.kind is null and q.account_id = d.account_id and q.id = d.due_id
   ), new_sales as materialized (

@@ -61,10 +61,17 @@ async function hearAll(door: DoorContext, events: readonly RailEvent[]): Promise
 export async function playDue(context: PlayContext, tx: Transaction, thing: DueThing): Promise<boolean> {
   const inside = insideDoor(context.door, tx)
   await lockBook(tx, thing.accountId)
+  await holdMandateOf(tx, thing)
   if (thing.kind !== 'collect') return (await runDue(engineInside(context, tx), [thing])).length === 0
   const payments = await collectionsOf(tx, [thing], context.door.clock.now())
   await hearAll(inside, payments)
   return payments.length > 0
+}
+
+/** A jump must arrive: who changes the mandate meanwhile has done so before the step reads it, or waits for its end. */
+async function holdMandateOf(tx: Transaction, { accountId, id, kind }: DueThing): Promise<void> {
+  const [found] = kind === 'expire' ? [] : await findRecurrencesOfCharges(tx, [{ accountId, chargeId: id as ChargeId }])
+  await lockMandate(tx, { accountId, mandateId: found?.mandate.id ?? (id as MandateId) })
 }
 
 /** Holds the book and the mandate, in this order like everybody else. */
