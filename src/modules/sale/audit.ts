@@ -13,7 +13,7 @@ export const saleChecks: readonly AuditCheck[] = [
       left join transfer f on f.account_id = s.account_id and f.source_id = s.id and f.code = ${FEE}
       where s.state = 'PAID' and s.parent_id is null
         and (coalesce(p.amount_cents, 0) <> s.amount_cents - s.split_cents or coalesce(f.amount_cents, 0) <> s.fee_cents)
-      union all select account_id, source_id from transfer where code in (${PAID}, ${FEE}) and leg <> 0`,
+      union all select account_id, source_id from transfer where (code in ${PAID} or code = ${FEE}) and leg <> 0`,
   },
   {
     name: 'no line belongs to a sale that is not paid',
