@@ -36,12 +36,15 @@ export type TransferRule = {
   readonly description: string
 }
 
-/** Every way money moves inside a book. Money flows from the debited account to the credited one. */
+/**
+ * Every way money moves inside a book. Money flows from the debited account to the credited one. Lines of one thing that
+ * happened stand in the order of their codes: what comes in, then its fee.
+ */
 export const transferRules = {
+  chargePaid: { code: 9, from: 'clearing', to: 'available', type: 'RECURRENCE', description: 'Recurring PIX charge' },
   salePaid: { code: 10, from: 'clearing', to: 'available', type: 'SALE', description: 'PIX sale' },
   splitOut: { code: 11, from: 'clearing', to: 'transit', type: null, description: "A recipient's share, on its way" },
   saleFee: { code: 12, from: 'available', to: 'fee', type: 'FEE', description: 'PIX fee' },
-  chargePaid: { code: 13, from: 'clearing', to: 'available', type: 'RECURRENCE', description: 'Recurring PIX charge' },
   splitIn: { code: 21, from: 'transit', to: 'available', type: 'SPLIT_CREDIT', description: 'Share of a sale' },
   refundHeld: { code: 30, from: 'available', to: 'refund_due', type: 'REFUND', description: 'Refund' },
   refundPaid: { code: 31, from: 'refund_due', to: 'clearing', type: null, description: 'Refund, gone out' },

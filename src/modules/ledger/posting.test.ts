@@ -3,7 +3,7 @@ import { cents } from '../../kernel/cents.ts'
 import { postingsForPayout } from '../payout/payout.ts'
 import { postingsForReversal } from '../refund/index.ts'
 import { postingsForRefund } from '../refund/refund.ts'
-import { postingsForPaidSale } from '../sale/index.ts'
+import { postingsForPaidCharge, postingsForPaidSale } from '../sale/index.ts'
 import { bookAccounts, ruleOf, transferRules } from './chart.ts'
 import { type Posting, postingColumns } from './posting.ts'
 
@@ -46,6 +46,7 @@ describe('posting rules', () => {
   test('are the table of the design', () => {
     expect(printRules()).toBe(
       [
+        '9 chargePaid: clearing → available (RECURRENCE)',
         '10 salePaid: clearing → available (SALE)',
         '11 splitOut: clearing → transit (no statement line)',
         '12 saleFee: available → fee (FEE)',
@@ -81,6 +82,12 @@ describe('posting rules', () => {
     expect(
       printPostings(postingsForPaidSale({ amount: cents(10_000), fee: cents(99), splitTotal: cents(0) }, [])),
     ).toBe(['10.0 clearing → available 10000', '12.0 available → fee 99'].join('\n'))
+  })
+
+  test('a paid charge of a recurrence: the same under its own name', () => {
+    expect(printPostings(postingsForPaidCharge({ amount: cents(4_990), fee: cents(49) }))).toBe(
+      ['9.0 clearing → available 4990', '12.0 available → fee 49'].join('\n'),
+    )
   })
 
   test('a shared sale: what its legs leave to the merchant, each leg on its way, then the fee', () => {
