@@ -20,11 +20,12 @@ import {
 import { momentField } from '../../platform/http/paging.ts'
 import { RequestInvalid, RequestRefused, RequestUnusable, unwrap } from '../../platform/http/refusals.ts'
 import { findKey } from '../../platform/idempotency/idempotency.store.ts'
-import { reserveNumbers } from '../../platform/number-blocks.ts'
+import { numbersInTurn } from '../../platform/number-blocks.ts'
 import type { RandomIds } from '../../platform/random-ids.ts'
 import type { PaymentReceived, Rail } from '../../rail/rail.ts'
 import { SANDBOX_ISPB, SANDBOX_RAIL } from '../../rail/sandbox/sandbox-rail.ts'
 import { applyRailEvents, type Door, type DoorContext, insideDoor, type RailEventOutcome } from '../door/index.ts'
+import { NUMBERS_PER_CHANGE } from '../recurrence/index.ts'
 import { findReversal } from '../refund/index.ts'
 import { currentTxid, findSale, type Sale } from '../sale/index.ts'
 import {
@@ -227,9 +228,11 @@ export function simulatorRoutes(context: SimulatorContext) {
       async (request, reply) => {
         if (request.headers['idempotency-key'] === undefined)
           return pay(request, db, async (payment) => (await context.door.apply([payment]))[0]!)
-        const numbers = await reserveNumbers(context.doorContext.numbers, 1)
+        // A payment may become a reversal, or give a mandate.
+        const reserved = await context.doorContext.numbers.take(1 + NUMBERS_PER_CHANGE)
         return untilNotOutrun(() =>
           runCommand(context, request, reply, async (tx) => {
+            const numbers = numbersInTurn(reserved)
             const paid = pay(request, tx, async (payment) => {
               const [outcome] = await applyRailEvents(insideDoor({ ...context.doorContext, numbers }, tx), [payment])
               if (typeof outcome !== 'object') throw new Outrun()
