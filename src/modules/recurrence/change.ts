@@ -249,8 +249,8 @@ export function changing({ mandate: before, plan, charges }: Recurrence, decidin
       const to = moved(charge, 'cancel')
       if (to === undefined) return false
       const cancelled = put({ ...charge, state: to, rejectionCode: CANCELLATION, cancelReason: reason })
-      // The next cycle is planned when this one is registered; this one never will be.
-      if (charge.saleId === null && mandate.state === 'APPROVED') plan_(cycleAfter(mandate, charge.cycle))
+      // The next cycle is planned when this one is registered; this one never will be. None comes after what is being cancelled.
+      if (charge.saleId === null) plan_(mandate.state === 'APPROVED' ? cycleAfter(mandate, charge.cycle) : undefined)
       if (charge.state === 'SCHEDULED') tellOf(cancelled, { event: 'RECURRENCE_CHARGE_FAILED', status: 'CANCELLED' })
       close(cancelled)
       return true
