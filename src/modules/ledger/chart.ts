@@ -36,9 +36,11 @@ export type TransferRule = {
   readonly description: string
 }
 
-/** Every way money moves inside a book. Money flows from the debited account to the credited one. */
+/**
+ * Every way money moves inside a book. Money flows from the debited account to the credited one. Lines of one thing that
+ * happened stand in the order of their codes: what comes in, then its fee.
+ */
 export const transferRules = {
-  // Lines of one event are written in the order of their codes: what comes in, then its fee.
   chargePaid: { code: 9, from: 'clearing', to: 'available', type: 'RECURRENCE', description: 'Recurring PIX charge' },
   salePaid: { code: 10, from: 'clearing', to: 'available', type: 'SALE', description: 'PIX sale' },
   splitOut: { code: 11, from: 'clearing', to: 'transit', type: null, description: "A recipient's share, on its way" },

@@ -7,7 +7,7 @@ import type { NumberBlocks } from '../../platform/number-blocks.ts'
 import type { RandomIds } from '../../platform/random-ids.ts'
 import type { Payer } from '../../rail/rail.ts'
 import { accountNow, findAccountTerms } from '../account/index.ts'
-import type { Outbox } from '../notification/index.ts'
+import { type Outbox, outboxAfterCommit } from '../notification/index.ts'
 import { type Changing, changing, type Recurrence } from './change.ts'
 import { hearMandate } from './hear.ts'
 import { findRecurrences, lockMandate, type MandateKey } from './recurrence.store.ts'
@@ -39,7 +39,8 @@ export async function changeMandate<Value, Refusal>(
   const decided = decide(work, recurrence!, at)
   if (!decided.ok) return decided
   const item = { change: work.change(), settings: account.notifications }
-  const written = await writeChanges(tx, { ids, outbox, now }, [item])
+  const later = outboxAfterCommit(outbox, (step) => tx.afterCommit(step))
+  const written = await writeChanges(tx, { ids, outbox: later, now }, [item])
   assert(written.size === 1, 'a locked mandate changed under us')
   return decided
 }

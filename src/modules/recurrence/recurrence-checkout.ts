@@ -45,23 +45,38 @@ const fields = (verifyDigits: boolean) => ({
   callbackURL: url({ code: 'callbackURL.invalid', description: 'Hears of the mandate and its charges.' }),
   shopper: knownShopperField(verifyDigits),
   recurrence: required(
-    object({
-      planId: required(text({ max: 100, code: 'recurrence.planId.invalid' })),
-      immediatePayment: flag({ description: 'One code pays now and authorizes.' }),
-      retry: flag({ description: 'Failed charges are tried again, where the plan accepts it.' }),
-      amount: object({
-        valueType: oneOf(valueTypes, { code: 'recurrence.amount.valueType.invalid' }),
-        recurrenceAmount: amount({ codePrefix: 'recurrence.amount.recurrenceAmount' }),
-        debitorMinimumAmount: amount({ codePrefix: 'recurrence.amount.debitorMinimumAmount' }),
-      }),
-      calendar: required(
-        object({
-          initialDate: required(wireDay('recurrence.calendar.initialDate.invalid')),
-          finalDate: wireDay('recurrence.calendar.finalDate.invalid'),
-          periodicity: oneOf(periodicities, { code: 'recurrence.calendar.periodicity.invalid' }),
+    object(
+      {
+        planId: required(text({ max: 100, code: 'recurrence.planId.invalid' })),
+        immediatePayment: flag({
+          code: 'recurrence.immediatePayment.invalid',
+          description: 'One code pays now and authorizes.',
         }),
-      ),
-    }),
+        retry: flag({
+          code: 'recurrence.retry.invalid',
+          description: 'Failed charges are tried again, where the plan accepts it.',
+        }),
+        amount: object(
+          {
+            valueType: oneOf(valueTypes, { code: 'recurrence.amount.valueType.invalid' }),
+            recurrenceAmount: amount({ codePrefix: 'recurrence.amount.recurrenceAmount' }),
+            debitorMinimumAmount: amount({ codePrefix: 'recurrence.amount.debitorMinimumAmount' }),
+          },
+          { code: 'recurrence.amount.invalid' },
+        ),
+        calendar: required(
+          object(
+            {
+              initialDate: required(wireDay('recurrence.calendar.initialDate.invalid')),
+              finalDate: wireDay('recurrence.calendar.finalDate.invalid'),
+              periodicity: oneOf(periodicities, { code: 'recurrence.calendar.periodicity.invalid' }),
+            },
+            { code: 'recurrence.calendar.invalid' },
+          ),
+        ),
+      },
+      { code: 'recurrence.invalid' },
+    ),
   ),
 })
 
@@ -114,37 +129,32 @@ export function settleTerms(
 ): Result<MandateTerms, readonly Fault[]> {
   const { recurrence } = request
   const { initialDate, finalDate = null, periodicity } = recurrence.calendar
-  if (plan === undefined || !plan.enabled)
-    return refuse([fault('recurrence.planId', 'non-existent plan', 'recurrence.planId.invalid')])
+  const known = plan?.enabled ? plan : undefined
   const immediate = recurrence.immediatePayment ?? false
-  const payNow = immediate ? (request.amount ?? plan.immediateAmount) : null
-  const calendar = { initialDate, periodicity: plan.frequency }
+  const payNow = immediate ? (request.amount ?? known?.immediateAmount ?? null) : null
   const today = dayOf(now)
   const faults: Fault[] = []
-  const rule = (holds: boolean, field: string, message: string, code: string) => {
+  const rule = (holds: boolean, field: string, message: string, code?: string) => {
     if (!holds) faults.push(fault(field, message, code))
   }
-  rule(!immediate || payNow !== null, 'amount', 'may not be null', 'amount.is_null')
+  rule(!known || !immediate || payNow !== null, 'amount', 'may not be null')
+  rule(known !== undefined, 'recurrence.planId', 'non-existent plan', 'recurrence.planId.invalid')
   const first = 'recurrence.calendar.initialDate'
   rule(initialDate >= today, first, 'must not lie in the past', `${first}.invalid`)
   rule(initialDate <= plusDays(today, INITIAL_DAYS_MAX), first, 'must lie within ten years', `${first}.invalid`)
   const last = 'recurrence.calendar.finalDate'
   rule(finalDate === null || finalDate >= initialDate, last, 'must not lie before the initial date', `${last}.invalid`)
-  const samePeriod = periodicity === undefined || periodicity === plan.frequency
-  rule(
-    samePeriod,
-    'recurrence.calendar.periodicity',
-    'must be that of the plan',
-    'recurrence.calendar.periodicity.invalid',
-  )
-  if (faults.length > 0) return refuse(faults)
+  const period = 'recurrence.calendar.periodicity'
+  const samePeriod = !known || periodicity === undefined || periodicity === known.frequency
+  rule(samePeriod, period, 'must be that of the plan', `${period}.invalid`)
+  if (!known || faults.length > 0) return refuse(faults)
+  const calendar = { initialDate, periodicity: known.frequency }
   return ok({
-    ...amountsOf(recurrence.amount, plan),
-    periodicity: plan.frequency,
-    initialDate,
+    ...amountsOf(recurrence.amount, known),
+    ...calendar,
     finalDate,
-    lastCycle: lastCycleOf(calendar, { period: plan.period, finalDate })!,
-    retries: (recurrence.retry ?? false) && plan.retryPolicy === 'ACCEPT_3R_7D',
+    lastCycle: lastCycleOf(calendar, { period: known.period, finalDate })!,
+    retries: (recurrence.retry ?? false) && known.retryPolicy === 'ACCEPT_3R_7D',
     immediate,
     payNow,
     maxAgeMinutes: request.maxAge ?? MAX_AGE_MINUTES.default,

@@ -96,12 +96,13 @@ export const shopperField = (verifyDigits: boolean) =>
 
 /** Whoever is charged again and again is known by CPF or CNPJ. */
 export const knownShopperField = (verifyDigits: boolean) => {
-  const { document, ...rest } = shopperFields(verifyDigits)
-  const known = check(document, ({ type }, field) =>
+  const fields = shopperFields(verifyDigits)
+  const known = check(fields.document, ({ type }, field) =>
     type === 'OTHER' ? fault(`${field}.type`, 'must be CPF or CNPJ', 'shopper.document.type.invalid') : undefined,
   )
-  const fields = { ...rest, document: required(known, 'shopper.document.is_null') }
-  return required(object(fields, { code: 'shopper.is_null' }), 'shopper.is_null')
+  // Written over in its place, so that faults keep their order.
+  const all = { ...fields, document: required(known, 'shopper.document.is_null') }
+  return required(object(all, { code: 'shopper.is_null' }), 'shopper.is_null')
 }
 
 /** Fields that every kind of checkout has. */

@@ -21,10 +21,11 @@ import {
 import { momentField } from '../../platform/http/paging.ts'
 import { RequestInvalid, RequestRefused, RequestUnusable, unwrap } from '../../platform/http/refusals.ts'
 import { findKey } from '../../platform/idempotency/idempotency.store.ts'
-import { reserveNumbers } from '../../platform/number-blocks.ts'
+import { numbersInTurn } from '../../platform/number-blocks.ts'
 import type { RandomIds } from '../../platform/random-ids.ts'
 import type { Rail } from '../../rail/rail.ts'
 import { type DoorContext, insideDoor, type RailEventOutcome } from '../door/index.ts'
+import { NUMBERS_PER_CHANGE } from '../recurrence/index.ts'
 import { findReversal } from '../refund/index.ts'
 import {
   type Advanced,
@@ -194,10 +195,12 @@ export function simulatorRoutes(context: SimulatorContext) {
           const item = askedPayment(request)
           return paidBody(item, await context.payments.submit(item), db)
         }
-        const numbers = await reserveNumbers(context.doorContext.numbers, 1)
+        // A payment may become a reversal, or give a mandate.
+        const reserved = await context.doorContext.numbers.take(1 + NUMBERS_PER_CHANGE)
         return untilNotOutrun(() =>
           runCommand(context, request, reply, async (tx) => {
             const item = askedPayment(request)
+            const numbers = numbersInTurn(reserved)
             const [paid] = await paySales(insideDoor({ ...context.doorContext, numbers }, tx), [item])
             if (typeof paid !== 'object') throw new Outrun()
             // A contradiction is refused and yet kept aside, so its transaction must commit.
