@@ -35,10 +35,11 @@ describe('credentials of an account', () => {
     }
   })
 
-  test('the public routes are the registration and the QR image', async () => {
+  test('the public routes are the registration and the QR images', async () => {
     const open = (await operations()).filter(({ who }) => who === 'anyone')
     expect(open.map(({ method, path }) => `${method} ${path.replace(/[0-9a-f-]{36}/, '…')}`)).toEqual([
       'GET /qr/….png',
+      'GET /qr/rec/….png',
       'POST /v1.1/sandbox/register',
     ])
   })

@@ -235,6 +235,7 @@ describe('insight', () => {
         queues: [
           { queue: 'checkout', depth: 0 },
           { queue: 'door', depth: 0 },
+          { queue: 'simulator', depth: 0 },
           { queue: 'deliveries', depth: 0 },
           { queue: 'notifications', depth: 0 },
           { queue: 'shares', depth: 0 },

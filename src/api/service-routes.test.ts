@@ -28,7 +28,7 @@ describe('what operators and machines ask', () => {
       `${count}{method="GET",route="unknown",status="404"} 1`,
       `${count}{method="GET",route="unknown",status="400"} 1`,
       'quitado_batch_items_count{batch="checkout"} 1',
-      'quitado_batch_items_count{batch="door"} 1',
+      'quitado_batch_items_count{batch="simulator"} 1',
       'quitado_queue_items{batch="checkout"} 0',
       'quitado_queue_items{batch="door"} 0',
     ]
