@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { dayOf, plusDays } from '../../src/kernel/calendar.ts'
 import type { Cents } from '../../src/kernel/cents.ts'
+import { applyRailEvents } from '../../src/modules/door/index.ts'
 import type { CollectionNews, MandateNews, PaymentReceived, RailEvent } from '../../src/rail/rail.ts'
 import type { Reply } from './api-client.ts'
 import { shopper, type TestAccount } from './given.ts'
@@ -148,6 +149,23 @@ export async function railSays(it: TestService, ...events: readonly RailEvent[])
   for (const event of events) expect(await it.service.door.apply([event])).toMatchObject([{ outcome: 'applied' }])
 }
 
+/** What the door makes of one piece of news, on its own. */
+export async function hearOf(it: TestService, event: RailEvent): Promise<string> {
+  const [outcome] = await applyRailEvents(it.service.doorContext, [event])
+  return typeof outcome === 'object' ? outcome.outcome : 'deferred'
+}
+
+/** While the work goes on, banks take charges without a word. */
+export async function whileBanksAreSilent<Value>({ service }: TestService, work: () => Promise<Value>): Promise<Value> {
+  const { collect } = service.rail
+  Object.assign(service.rail, { collect: async () => [] })
+  try {
+    return await work()
+  } finally {
+    Object.assign(service.rail, { collect })
+  }
+}
+
 /** What the rail says until a mandate is in a state. */
 const pathTo: Record<MandateState, readonly MandateNews['state'][]> = {
   CREATED: [],
@@ -201,6 +219,14 @@ export function recurrences(it: TestService) {
       await it.sweep()
       const charge = await chargeAgain(account, planned)
       expect(charge.status).toBe('SCHEDULED')
+      return { ...charge, sale: charge.sale! }
+    },
+    /** The payer's bank was asked and has not answered yet. */
+    async reservedCharge(account: TestAccount, terms?: Terms): Promise<TestCharge & { sale: object }> {
+      const planned = await given.plannedCharge(account, terms)
+      await whileBanksAreSilent(it, it.sweep)
+      const charge = await chargeAgain(account, planned)
+      expect([charge.status, charge.sale?.situation]).toEqual(['PENDING_SCHEDULE', 'PENDING'])
       return { ...charge, sale: charge.sale! }
     },
     /** RETRYING is FAILED with a retry to come. */

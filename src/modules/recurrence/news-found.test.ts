@@ -9,9 +9,11 @@ import {
   railSays,
   recurrences,
   simulateCollection,
+  simulateRecurrence,
   withRetries,
 } from '../../../test/harness/recurrences.ts'
 import { testService } from '../../../test/harness/test-service.ts'
+import { DAY_MS } from '../../kernel/calendar.ts'
 import type { Transaction } from '../../platform/database/database.ts'
 
 const it = testService({ deliveries: true })
@@ -36,7 +38,7 @@ async function twoCharges() {
   const first = await given.scheduledCharge(shop, {
     plan: { ...withRetries.plan, frequency: 'WEEKLY' },
     recurrence: withRetries.recurrence!,
-    inDays: 2,
+    inDays: 4,
   })
   step()
   await railSays(it, collectionNews(first, 'FAILED', { code: 'AM04' }))
@@ -44,10 +46,9 @@ async function twoCharges() {
   await simulateCollection(shop, first.instructionId, 'retry')
   step()
   await railSays(it, chargePayment(it, first))
-  step()
-  const { collections } = (
-    await shop.api.post(`/v1.1/pix-automatic/sandbox/sim/recurrence/${first.mandate.idRec}/run-due`)
-  ).body
+  // The second one is due in ten days then.
+  it.clock.advance(DAY_MS)
+  const { collections } = (await simulateRecurrence(shop, first.mandate, 'run-due')).body
   await settle()
   return { shop, mandate: first.mandate, first: first.sale.uuid, second: collections[0].saleToken as string }
 }

@@ -41,17 +41,19 @@ const voidAnswerSchema = Type.Object({ status: Type.Integer(), message: Type.Str
 
 /** A recipient-side transaction has no charge of its own at the rail, and that of a recurrence is collected without a code. */
 const hasQrCode = ({ parentId, chargeId }: Sale): boolean => parentId === null && chargeId === null
+/** A recipient-side transaction is paid by its parent: who paid that one is not the recipient's to know. */
+const isPaidByPayer = ({ parentId }: Sale): boolean => parentId === null
 
 export function saleRoutes(context: SaleRoutesContext) {
   const { db } = context
-  const find = async (accountId: AccountId, uuid: string): Promise<Result<Sale, SaleNotFound>> => {
+  const find = async (
+    accountId: AccountId,
+    uuid: string,
+    isMeant: (sale: Sale) => boolean,
+  ): Promise<Result<Sale, SaleNotFound>> => {
     const id = uuidFromWire<SaleId>(uuid)
     const sale = id && (await findSale(db, accountId, id))
-    return sale ? ok(sale) : refuse({ code: 'sale.notFound' })
-  }
-  const findCharge = async (accountId: AccountId, uuid: string): Promise<Result<Sale, SaleNotFound>> => {
-    const found = await find(accountId, uuid)
-    return found.ok && !hasQrCode(found.value) ? refuse({ code: 'sale.notFound' }) : found
+    return sale && isMeant(sale) ? ok(sale) : refuse({ code: 'sale.notFound' })
   }
   const brCodeOf = async (sale: Sale) => {
     const account = (await findAccountTerms(db, [sale.accountId])).get(sale.accountId)!
@@ -71,7 +73,7 @@ export function saleRoutes(context: SaleRoutesContext) {
         },
       },
       async (request) => {
-        const sale = unwrap(await findCharge(request.accountId, request.params.transactionUUID), saleTokenFields)
+        const sale = unwrap(await find(request.accountId, request.params.transactionUUID, hasQrCode), saleTokenFields)
         const plain = await brCodeOf(sale)
         const base64 = context.images.png(plain).toString('base64')
         return { ...success, qrCode: { plain, base64, url: qrImageUrl(context.publicUrl, currentTxid(sale)) } }
@@ -111,7 +113,7 @@ export function saleRoutes(context: SaleRoutesContext) {
         },
       },
       async (request) => {
-        const found = await findCharge(request.accountId, request.params.sale_uuid)
+        const found = await find(request.accountId, request.params.sale_uuid, isPaidByPayer)
         const sale = unwrap(found.ok ? found : refuse({ code: 'sale.informedNotFound' as const }), paymentInfoFields)
         const endToEnd = unwrap(
           sale.endToEnd === null ? refuse({ code: 'sale.mustBePaid' as const }) : ok(sale.endToEnd),

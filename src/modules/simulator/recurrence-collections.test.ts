@@ -303,6 +303,18 @@ describe('fail/{code}', () => {
       expect([http, body]).toEqual([400, invalid('idRec', 'authorization cannot be updated')])
     },
   )
+
+  test('of a mandate that is being cancelled: what waits cannot, what is at the bank can, and is not tried again', async () => {
+    const shop = await merchant()
+    const waiting = await given.plannedCharge(shop, { ...withRetries, inDays: 40 })
+    await railSays(it, mandateNews(waiting.mandate, 'CANCELLING'))
+    const refused = await simulateRecurrence(shop, waiting.mandate, 'fail/AM04')
+    expect([refused.http, refused.body, await stateOf(shop, waiting)]).toEqual([400, final, 'PENDING_SCHEDULE'])
+    const scheduled = await given.scheduledCharge(shop, withRetries)
+    await railSays(it, mandateNews(scheduled.mandate, 'CANCELLING'))
+    expect((await simulateRecurrence(shop, scheduled.mandate, 'fail/AM04')).body.collection.status).toBe('FAILED')
+    expect((await toldOf(shop)).at(-1)).toMatchObject({ rejectionCode: 'AM04', retryScheduled: false })
+  })
 })
 
 describe('retry', () => {
