@@ -8,7 +8,7 @@ import type { RandomIds } from '../../platform/random-ids.ts'
 import type { CollectionNews, CollectionOrder, Rail } from '../../rail/rail.ts'
 import { type AccountTerms, accountNow, findAccountTerms } from '../account/index.ts'
 import type { Outbox } from '../notification/index.ts'
-import { type Changing, changing, type DueKind, type Recurrence } from './change.ts'
+import { type Changing, changing, type Recurrence } from './change.ts'
 import type { Charge } from './charge.ts'
 import { collectionDay } from './cycle.ts'
 import { claimDue, type DueClaim, type DueThing, leaseDue } from './due.store.ts'
@@ -26,8 +26,6 @@ export type EngineContext = {
   readonly hear: (news: readonly CollectionNews[]) => Promise<unknown>
 }
 
-/** What the engine does by itself. That a charge is collected is the payer's bank's doing. */
-const engineKinds: readonly DueKind[] = ['expire', 'register', 'retry']
 const BATCH = 256
 const LEASE_MS = 20 * SECOND_MS
 /** How long a bank may take to answer before it is asked again. */
@@ -37,7 +35,7 @@ const ANSWER_MS = DAY_MS / 12
 export async function engineStep(context: EngineContext, account?: DueClaim['account']): Promise<boolean> {
   const now = context.clock.now()
   const leaseEnds = plusMs(now, LEASE_MS)
-  const claimed = await claimDue(context.db, { kinds: engineKinds, now, leaseEnds, limit: BATCH, account })
+  const claimed = await claimDue(context.db, { by: 'engine', now, leaseEnds, limit: BATCH, account })
   const outrun = await runDue(context, claimed)
   await leaseDue(context.db, outrun, null)
   return claimed.length > 0

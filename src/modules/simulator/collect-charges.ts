@@ -73,8 +73,7 @@ export async function collectStep(
   account?: DueClaim['account'],
 ): Promise<boolean> {
   const now = clock.now()
-  const claim = { kinds: ['collect'] as const, now, leaseEnds: plusMs(now, LEASE_MS), limit: BATCH, account }
-  const claimed = await claimDue(db, claim)
+  const claimed = await claimDue(db, { by: 'bank', now, leaseEnds: plusMs(now, LEASE_MS), limit: BATCH, account })
   const payments = await collectionsOf(db, claimed, now)
   if (payments.length > 0) await apply(payments)
   return claimed.length === BATCH
