@@ -30,6 +30,6 @@ async function idleMemory(supervisor: number): Promise<number> {
 const familyOf = (pid: number): number[] => [pid, ...childrenOf(pid).flatMap((child) => familyOf(child.pid))]
 
 /** Proportional: what processes share is counted once. */
-function pssKb(pid: number): number {
+export function pssKb(pid: number): number {
   return Number(/^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0)
 }

@@ -108,7 +108,9 @@ create table recurrence_due (
   leased_until timestamptz,
   primary key (account_id, id)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
-create index recurrence_due_at on recurrence_due (due_at);
+-- What the engine does, and what is the payers' banks' to do: neither is passed over to find the other.
+create index recurrence_due_at on recurrence_due (due_at) where kind <> 'collect';
+create index recurrence_due_to_collect on recurrence_due (due_at) where kind = 'collect';
 create index recurrence_due_of_account on recurrence_due (account_id, due_at);
 
 -- A charge's sale names both; the sale that is paid when a mandate is given names the mandate, whose id it has.

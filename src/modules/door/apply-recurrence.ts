@@ -1,5 +1,5 @@
 import { hourOf, type Instant } from '../../kernel/calendar.ts'
-import type { AccountId, NumberId } from '../../kernel/ids.ts'
+import type { AccountId, ChargeId, NumberId } from '../../kernel/ids.ts'
 import { chargeOfTxid } from '../../kernel/txid.ts'
 import { DEFERRED } from '../../platform/batcher.ts'
 import { statement } from '../../platform/database/database.ts'
@@ -21,6 +21,7 @@ import {
   hearMandate,
   hearPayment,
   type Recurrence,
+  type RecurrenceOfCharge,
   type ToWrite,
   tellWritten,
   winnersCtes,
@@ -39,6 +40,8 @@ import type { DoorContext, RailEventOutcome } from './door-context.ts'
 import { addToInboxCte, contentHash, contentOf, findInboxEntries, setAsideRecurrence } from './inbox.store.ts'
 
 export type RecurrenceEvent = PaymentReceived | MandateNews | CollectionNews
+/** The charge that an event is about, where somebody has told how it stands. */
+export type Recall = (event: RecurrenceEvent) => RecurrenceOfCharge | undefined
 type Outcomes = (RailEventOutcome | typeof DEFERRED)[]
 
 /** News decided: what changes, and the money that came with it. */
@@ -54,11 +57,12 @@ type PaidCharge = {
 export async function applyRecurrenceEvents(
   context: DoorContext,
   events: readonly RecurrenceEvent[],
+  recall: Recall = () => undefined,
 ): Promise<Outcomes> {
   const now = context.clock.now()
   const { db } = context
   const payments = events.filter((event) => event.kind === 'payment')
-  const [heard, world] = await Promise.all([findInboxEntries(db, payments), readWorld(context, events, now)])
+  const [heard, world] = await Promise.all([findInboxEntries(db, payments), readWorld(context, events, recall, now)])
   const outcomes: Outcomes = []
   const decided: Decided[] = []
   const misfits: {
@@ -92,7 +96,7 @@ export async function applyRecurrenceEvents(
         ? 'conflict'
         : event.kind === 'mandate'
           ? hearMandate(work, event)
-          : hearCollection(work, (found as Recurrence & { charge: Charge }).charge, event)
+          : hearCollection(work, (found as RecurrenceOfCharge).charge, event)
     if (result === 'changed') {
       const { account } = world.timeOf(found!.mandate.accountId)
       decided.push({ index, change: work!.change(), settings: account.notifications, paid: null })
@@ -132,14 +136,24 @@ type Paid = Decided & { readonly paid: PaidCharge }
 const isPaid = (item: Decided): item is Paid => item.paid !== null
 
 /** What a batch of news needs to know, read at once. */
-async function readWorld({ db, ids, numbers }: DoorContext, events: readonly RecurrenceEvent[], now: Instant) {
-  const txids = events.flatMap((event) => (event.kind === 'mandate' ? [] : [event.txid!]))
-  const chargeKeys = txids.flatMap((txid) => chargeOfTxid(txid) ?? [])
+async function readWorld(
+  { db, ids, numbers }: DoorContext,
+  events: readonly RecurrenceEvent[],
+  recall: Recall,
+  now: Instant,
+) {
+  const known = events.flatMap((event) => recall(event) ?? [])
+  const knownKeys = new Set(known.map(keyOf))
+  const chargeKeys = events.flatMap((event) => (event.kind === 'mandate' ? [] : (chargeOfTxid(event.txid!) ?? [])))
   const idRecs = events.flatMap((event) => (event.kind === 'mandate' ? [event.idRec] : []))
-  const [ofCharges, mandateKeys] = await Promise.all([
-    findRecurrencesOfCharges(db, chargeKeys),
+  const [read, mandateKeys] = await Promise.all([
+    findRecurrencesOfCharges(
+      db,
+      chargeKeys.filter((key) => !knownKeys.has(keyOfCharge(key))),
+    ),
     findMandateKeys(db, idRecs),
   ])
+  const ofCharges = [...known, ...read]
   const paid = new Set(events.flatMap((event) => (event.kind === 'payment' ? [event.txid] : [])))
   const saleKeys = ofCharges.flatMap(({ charge: { accountId, saleId } }) => (saleId ? [{ accountId, saleId }] : []))
   const ofMandates = await findRecurrences(db, mandateKeys)
@@ -149,7 +163,7 @@ async function readWorld({ db, ids, numbers }: DoorContext, events: readonly Rec
     paid.size === 0 ? [] : findChargeSales(db, saleKeys),
     numbers.take(events.filter(mayPlan).length),
   ])
-  const byCharge = new Map(ofCharges.map((found) => [`${found.mandate.accountId} ${found.charge.id}`, found]))
+  const byCharge = new Map(ofCharges.map((found) => [keyOf(found), found]))
   const byRec = new Map(ofMandates.map((found) => [found.mandate.idRec as string, found]))
   const saleById = new Map(sales.map((sale) => [sale.id, sale]))
   const timeOf = (accountId: AccountId): { account: AccountTerms; at: Instant } => {
@@ -160,7 +174,7 @@ async function readWorld({ db, ids, numbers }: DoorContext, events: readonly Rec
     timeOf,
     ofCharge(txid: string) {
       const key = chargeOfTxid(txid)
-      return key && byCharge.get(`${key.accountId} ${key.chargeId}`)
+      return key && byCharge.get(keyOfCharge(key))
     },
     ofMandate: (idRec: string) => byRec.get(idRec),
     saleOf: ({ saleId }: Charge) => (saleId === null ? undefined : saleById.get(saleId)),
@@ -172,6 +186,10 @@ async function readWorld({ db, ids, numbers }: DoorContext, events: readonly Rec
       }),
   }
 }
+
+const keyOfCharge = ({ accountId, chargeId }: { accountId: AccountId; chargeId: ChargeId }) =>
+  `${accountId} ${chargeId}`
+const keyOf = ({ charge }: RecurrenceOfCharge) => keyOfCharge({ accountId: charge.accountId, chargeId: charge.id })
 
 /** A mandate that is approved, and a charge that will not be, plan one charge each. */
 const mayPlan = (event: RecurrenceEvent): boolean =>
@@ -199,10 +217,10 @@ const paySql = statement<{ ord: number }>(
      'select account_id, hour, 0, 0, 0, 1 from paid',
    ])}, heard as (${addToInboxCte('payments', at(15))}
    ), lines as materialized (
-     select p.account_id, p.sale_id as source_id, l.code, l.leg, l.debit, l.credit, l.amount, p.event_at, p.hour,
+     select p.account_id, p.sale_id as source_id, l.code, l.leg, l.debit, l.credit, l.amount, p.paid_at as event_at, p.hour,
        ${at(15)}::timestamptz as posted_at, p.ord, null::uuid as subject_id
      from unnest(${at(16)}::integer[], ${at(17)}::smallint[], ${at(18)}::smallint[], ${at(19)}::smallint[], ${at(20)}::smallint[], ${at(21)}::bigint[])
-       as l(ord, code, leg, debit, credit, amount) join payments p using (ord) join paid using (ord)
+       as l(ord, code, leg, debit, credit, amount) join paid p using (ord)
    ), ${postLinesCtes('lines')}
    select ord from winners`,
 )

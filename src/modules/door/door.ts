@@ -1,6 +1,7 @@
 import { partsOfTxid } from '../../kernel/txid.ts'
 import { type Batcher, createBatcher } from '../../platform/batcher.ts'
 import type { RailEvent } from '../../rail/rail.ts'
+import type { RecurrenceOfCharge } from '../recurrence/index.ts'
 import { applyRailEvents } from './apply-rail-events.ts'
 import type { DoorContext, RailEventOutcome } from './door-context.ts'
 
@@ -13,19 +14,36 @@ export type DoorOptions = {
 
 /** Events that arrive together are applied together, one outcome each. */
 export type Door = {
-  apply(events: readonly RailEvent[]): Promise<RailEventOutcome[]>
+  /** `known`: charges that the caller has just read or written, by txid. They need not be read again. */
+  apply(events: readonly RailEvent[], known?: ReadonlyMap<string, RecurrenceOfCharge>): Promise<RailEventOutcome[]>
   readonly batcher: Batcher<RailEvent, RailEventOutcome>
 }
 
 export function createDoor(context: DoorContext, options: DoorOptions): Door {
+  // Used once: an event that comes too late is decided again on what is there by then.
+  const told = new WeakMap<RailEvent, RecurrenceOfCharge>()
+  const recall = (event: RailEvent) => {
+    const known = told.get(event)
+    told.delete(event)
+    return known
+  }
   const batcher = createBatcher<RailEvent, RailEventOutcome>({
     name: 'door',
     ...options,
     // Two payments of one sale, or news of one charge: the second is decided when the first is done.
     separate: saleKey,
-    run: (events) => applyRailEvents(context, events),
+    run: (events) => applyRailEvents(context, events, recall),
   })
-  return { apply: (events) => batcher.submitAll(events), batcher }
+  return {
+    apply(events, known) {
+      for (const event of events) {
+        const one = event.kind === 'mandate' || event.txid === null ? undefined : known?.get(event.txid)
+        if (one) told.set(event, one)
+      }
+      return batcher.submitAll(events)
+    },
+    batcher,
+  }
 }
 
 function saleKey(event: RailEvent): string {

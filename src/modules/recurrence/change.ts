@@ -34,6 +34,8 @@ export type Recurrence = {
   readonly plan: ContractTerms
   readonly charges: readonly Charge[]
 }
+/** The same, about one charge. */
+export type RecurrenceOfCharge = Recurrence & { readonly charge: Charge }
 
 /** Where a decision gets what it must not make up: the account's time and fee, ids and numbers. */
 export type Deciding = {

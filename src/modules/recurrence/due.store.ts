@@ -20,19 +20,32 @@ const fromRow = (row: DueRow): DueThing => ({
   dueAt: row.due_at,
 })
 
-const claimText = (whose: string) => `
+// Said as the indexes say it.
+const kindsOf = { engine: "kind <> 'collect'", bank: "kind = 'collect'" } as const
+
+/** That a charge is collected is the payer's bank's doing; everything else is the engine's. */
+type Claimant = keyof typeof kindsOf
+
+const claimText = (by: Claimant, ofAccount = '') => `
   with picked as materialized (
     select ctid as place from recurrence_due
-    where ${whose}due_at <= $1 and kind = any ($2::text[]) and (leased_until is null or leased_until <= $3)
-    order by due_at limit $5 for update skip locked
+    where ${ofAccount}due_at <= $1 and ${kindsOf[by]} and (leased_until is null or leased_until <= $2)
+    order by due_at limit $4 for update skip locked
   )
-  update recurrence_due d set leased_until = $4 where d.ctid = any (array(select place from picked))
+  update recurrence_due d set leased_until = $3 where d.ctid = any (array(select place from picked))
   returning d.account_id, d.id, d.kind, d.due_at`
-const claimSql = statement<DueRow>('recurrence_due_claim', claimText(''))
-const claimOfAccountSql = statement<DueRow>('recurrence_due_claim_of_account', claimText('account_id = $6 and '))
+const claimSql = {
+  engine: statement<DueRow>('recurrence_due_claim', claimText('engine')),
+  bank: statement<DueRow>('recurrence_due_claim_to_collect', claimText('bank')),
+}
+const ofAccount = 'account_id = $5 and '
+const claimOfAccountSql = {
+  engine: statement<DueRow>('recurrence_due_claim_of_account', claimText('engine', ofAccount)),
+  bank: statement<DueRow>('recurrence_due_claim_to_collect_of_account', claimText('bank', ofAccount)),
+}
 
 export type DueClaim = {
-  readonly kinds: readonly DueKind[]
+  readonly by: Claimant
   /** Real time. */
   readonly now: Instant
   readonly leaseEnds: Instant
@@ -42,14 +55,11 @@ export type DueClaim = {
 }
 
 /** Whoever claims them has them until the lease ends. Earliest first: cycles that are late are done in their order. */
-export async function claimDue(
-  db: Queryable,
-  { kinds, now, leaseEnds, limit, account }: DueClaim,
-): Promise<DueThing[]> {
-  const values = [sqlTime(account?.now ?? now), kinds, sqlTime(now), sqlTime(leaseEnds), limit]
+export async function claimDue(db: Queryable, { by, now, leaseEnds, limit, account }: DueClaim): Promise<DueThing[]> {
+  const values = [sqlTime(account?.now ?? now), sqlTime(now), sqlTime(leaseEnds), limit]
   const rows = account
-    ? await db.query(claimOfAccountSql, [...values, account.accountId])
-    : await db.query(claimSql, values)
+    ? await db.query(claimOfAccountSql[by], [...values, account.accountId])
+    : await db.query(claimSql[by], values)
   return rows.map(fromRow).sort((a, b) => a.dueAt - b.dueAt)
 }
 

@@ -8,8 +8,7 @@ import type { RandomIds } from '../../platform/random-ids.ts'
 import type { CollectionNews, CollectionOrder, Rail } from '../../rail/rail.ts'
 import { type AccountTerms, accountNow, findAccountTerms } from '../account/index.ts'
 import type { Outbox } from '../notification/index.ts'
-import { type Changing, changing, type DueKind, type Recurrence } from './change.ts'
-import type { Charge } from './charge.ts'
+import { type Changing, changing, type Recurrence, type RecurrenceOfCharge } from './change.ts'
 import { collectionDay } from './cycle.ts'
 import { claimDue, type DueClaim, type DueThing, leaseDue } from './due.store.ts'
 import { findRecurrences, findRecurrencesOfCharges } from './recurrence.store.ts'
@@ -22,12 +21,10 @@ export type EngineContext = {
   readonly numbers: NumberBlocks
   readonly outbox: Outbox
   readonly rail: Rail
-  /** The door: what the rail says at once goes the same way as what it says later. */
-  readonly hear: (news: readonly CollectionNews[]) => Promise<unknown>
+  /** The door: what the rail says at once goes the same way as what it says later. `known`: the charges as they stand, by txid. */
+  readonly hear: (news: readonly CollectionNews[], known: ReadonlyMap<string, RecurrenceOfCharge>) => Promise<unknown>
 }
 
-/** What the engine does by itself. That a charge is collected is the payer's bank's doing. */
-const engineKinds: readonly DueKind[] = ['expire', 'register', 'retry']
 const BATCH = 256
 const LEASE_MS = 20 * SECOND_MS
 /** How long a bank may take to answer before it is asked again. */
@@ -37,7 +34,7 @@ const ANSWER_MS = DAY_MS / 12
 export async function engineStep(context: EngineContext, account?: DueClaim['account']): Promise<boolean> {
   const now = context.clock.now()
   const leaseEnds = plusMs(now, LEASE_MS)
-  const claimed = await claimDue(context.db, { kinds: engineKinds, now, leaseEnds, limit: BATCH, account })
+  const claimed = await claimDue(context.db, { by: 'engine', now, leaseEnds, limit: BATCH, account })
   const outrun = await runDue(context, claimed)
   await leaseDue(context.db, outrun, null)
   return claimed.length > 0
@@ -71,26 +68,33 @@ async function sendCharges(context: EngineContext, things: readonly DueThing[]):
   )
   const lost = await writeAll(context, items)
   const outrun = new Set<string>()
-  const changed = new Map<ChargeId, Charge>()
+  const changed = new Map<ChargeId, Pick<RecurrenceOfCharge, 'mandate' | 'charge'>>()
   for (const { change } of items)
     for (const charge of change.charges)
       if (lost.has(change.before.id)) outrun.add(charge.id)
-      else changed.set(charge.id, charge)
-  const orders = found.flatMap(({ charge, mandate }) => {
-    const now = changed.get(charge.id) ?? charge
+      else changed.set(charge.id, { mandate: change.mandate, charge })
+  const sending = found.flatMap((before): RecurrenceOfCharge[] => {
+    const { mandate, charge } = changed.get(before.charge.id) ?? before
     // A retry that was just put off has its own time.
-    const isToSend = now.state === 'PENDING_SCHEDULE' ? now.saleId !== null : now === charge && now.nextAttempt !== null
-    return isToSend && mandate.state === 'APPROVED' && !outrun.has(now.id) ? [orderOf(now, mandate)] : []
+    const isToSend =
+      charge.state === 'PENDING_SCHEDULE'
+        ? charge.saleId !== null
+        : charge === before.charge && charge.nextAttempt !== null
+    return isToSend && mandate.state === 'APPROVED' && !outrun.has(charge.id)
+      ? [{ ...before, mandate, charge, charges: [charge] }]
+      : []
   })
-  if (orders.length > 0) {
+  if (sending.length > 0) {
+    const orders = sending.map(orderOf)
     const news = await context.rail.collect(orders)
-    if (news.length > 0) await context.hear(news)
+    const known = new Map(orders.map(({ txid }, place) => [txid as string, sending[place]!]))
+    if (news.length > 0) await context.hear(news, known)
     await waitForAnswers(context, things, orders, news)
   }
   return things.filter(({ id }) => outrun.has(id))
 }
 
-function orderOf(charge: Charge, { idRec, periodicity }: Recurrence['mandate']): CollectionOrder {
+function orderOf({ charge, mandate: { idRec, periodicity } }: RecurrenceOfCharge): CollectionOrder {
   const attempt = charge.nextAttempt ?? charge.attempt
   return {
     txid: chargeTxidOf({ accountId: charge.accountId, chargeId: charge.id }),

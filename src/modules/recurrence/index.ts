@@ -1,6 +1,6 @@
 export { recurrenceChecks } from './audit.ts'
 export { cancelChargeOfSale } from './cancel.ts'
-export { type Changing, changing, type DueKind, type Recurrence } from './change.ts'
+export { type Changing, changing, type DueKind, type Recurrence, type RecurrenceOfCharge } from './change.ts'
 export { authorizeMandate, NUMBERS_PER_CHANGE } from './change-mandate.ts'
 export { CANCELLATION, type Charge, INSUFFICIENT_FUNDS, isOpen, reasonCodes } from './charge.ts'
 export { collectionAt, collectionDay, isInDueWindow } from './cycle.ts'

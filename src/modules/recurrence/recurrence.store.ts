@@ -3,7 +3,7 @@ import type { Cents } from '../../kernel/cents.ts'
 import type { AccountId, ChargeId, EndToEndId, IdRec, MandateId, NumberId, PlanId, SaleId } from '../../kernel/ids.ts'
 import { type Queryable, statement, type Transaction } from '../../platform/database/database.ts'
 import type { Shopper } from '../sale/index.ts'
-import type { Recurrence } from './change.ts'
+import type { Recurrence, RecurrenceOfCharge } from './change.ts'
 import type { Charge, ChargeState } from './charge.ts'
 import type { Periodicity } from './cycle.ts'
 import type { Mandate, MandateState, ValueType } from './mandate.ts'
@@ -197,7 +197,7 @@ const ofChargesSql = statement<MandateRow & ChargeRow>(
 export async function findRecurrencesOfCharges(
   db: Queryable,
   keys: readonly ChargeKey[],
-): Promise<(Recurrence & { readonly charge: Charge })[]> {
+): Promise<RecurrenceOfCharge[]> {
   if (keys.length === 0) return []
   const rows = await db.query(ofChargesSql, [keys.map((key) => key.accountId), keys.map((key) => key.chargeId)])
   return rows.map((row) => {

@@ -120,8 +120,8 @@ export const writeWinnersCtes = (deltas: readonly string[] = []): string => `
   ), dues_set as (
     insert into recurrence_due as q (account_id, id, kind, due_at)
     select account_id, due_id, kind, ${at('due_ms')} from due_rows where kind is not null
-    on conflict (account_id, id) do update set kind = excluded.kind, due_at = excluded.due_at,
-      leased_until = case when q.kind = excluded.kind and q.due_at = excluded.due_at then q.leased_until end
+    on conflict (account_id, id) do update set kind = excluded.kind, due_at = excluded.due_at, leased_until = null
+      where q.kind <> excluded.kind or q.due_at <> excluded.due_at
   ), dues_gone as (
     delete from recurrence_due q using due_rows d where d.kind is null and q.account_id = d.account_id and q.id = d.due_id
   ), new_sales as materialized (

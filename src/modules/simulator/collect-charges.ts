@@ -16,6 +16,7 @@ import {
   type DueThing,
   findRecurrencesOfCharges,
   type Mandate,
+  type RecurrenceOfCharge,
 } from '../recurrence/index.ts'
 
 const LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -41,21 +42,27 @@ export const collected = (charge: Charge, mandate: Mandate, settledAt: Instant):
   payer: { ...mandate.payer, ispb: mandate.payer.ispb ?? SANDBOX_ISPB },
 })
 
+export type Collections = {
+  readonly payments: readonly PaymentReceived[]
+  /** The charges that they pay, by txid. */
+  readonly known: ReadonlyMap<string, RecurrenceOfCharge>
+}
+
 /** Payments of the charges whose day has come: the sandbox's payers have the money, unless somebody said otherwise before. */
-export async function collectionsOf(
-  db: Queryable,
-  things: readonly DueThing[],
-  now: Instant,
-): Promise<PaymentReceived[]> {
+export async function collectionsOf(db: Queryable, things: readonly DueThing[], now: Instant): Promise<Collections> {
   const keys = things.map(({ accountId, id }) => ({ accountId, chargeId: id as ChargeId }))
-  const found = await findRecurrencesOfCharges(db, keys)
-  const accounts = await findAccountTerms(
-    db,
-    keys.map(({ accountId }) => accountId),
+  const [all, accounts] = await Promise.all([
+    findRecurrencesOfCharges(db, keys),
+    findAccountTerms(
+      db,
+      keys.map(({ accountId }) => accountId),
+    ),
+  ])
+  const found = all.filter(({ charge }) => charge.state === 'SCHEDULED')
+  const payments = found.map(({ charge, mandate }) =>
+    collected(charge, mandate, accountNow(accounts.get(charge.accountId)!, now)),
   )
-  return found
-    .filter(({ charge }) => charge.state === 'SCHEDULED')
-    .map(({ charge, mandate }) => collected(charge, mandate, accountNow(accounts.get(charge.accountId)!, now)))
+  return { payments, known: new Map(payments.map(({ txid }, place) => [txid!, found[place]!])) }
 }
 
 const BATCH = 256
@@ -64,7 +71,7 @@ const LEASE_MS = 20 * SECOND_MS
 export type CollectContext = {
   readonly db: Queryable
   readonly clock: Clock
-  readonly apply: (payments: readonly PaymentReceived[]) => Promise<unknown>
+  readonly apply: (payments: Collections['payments'], known: Collections['known']) => Promise<unknown>
 }
 
 /** One batch of what the sandbox's banks collect by themselves; true when more may be waiting. */
@@ -73,9 +80,8 @@ export async function collectStep(
   account?: DueClaim['account'],
 ): Promise<boolean> {
   const now = clock.now()
-  const claim = { kinds: ['collect'] as const, now, leaseEnds: plusMs(now, LEASE_MS), limit: BATCH, account }
-  const claimed = await claimDue(db, claim)
-  const payments = await collectionsOf(db, claimed, now)
-  if (payments.length > 0) await apply(payments)
+  const claimed = await claimDue(db, { by: 'bank', now, leaseEnds: plusMs(now, LEASE_MS), limit: BATCH, account })
+  const { payments, known } = await collectionsOf(db, claimed, now)
+  if (payments.length > 0) await apply(payments, known)
   return claimed.length === BATCH
 }

@@ -63,7 +63,7 @@ export async function playDue(context: PlayContext, tx: Transaction, thing: DueT
   await lockBook(tx, thing.accountId)
   await holdMandateOf(tx, thing)
   if (thing.kind !== 'collect') return (await runDue(engineInside(context, tx), [thing])).length === 0
-  const payments = await collectionsOf(tx, [thing], context.door.clock.now())
+  const { payments } = await collectionsOf(tx, [thing], context.door.clock.now())
   await hearAll(inside, payments)
   return payments.length > 0
 }
