@@ -35,6 +35,10 @@ async function holding<Value>(service: typeof it, table: string, work: () => Pro
 }
 
 /** Until so many of the service's statements wait for a lock. */
+const depthOf = async (queue: string): Promise<number> => {
+  const { queues } = (await single.operator.get('/operator/v1/queues')).body
+  return queues.find((one: { queue: string }) => one.queue === queue).depth
+}
 const blocked = (service: typeof it, count: number) =>
   vi.waitUntil(
     async () =>
@@ -251,15 +255,32 @@ describe('a door that is full', () => {
       await blocked(single, 1)
       const waiting = door.apply([rest[0]!])
       expect(await refusalOf(door.apply(rest.slice(1)))).toBeInstanceOf(Overloaded)
-      return { flying, waiting, fits: door.apply([rest[1]!]), late: await pay(account, sales[4]!) }
+      return { flying, waiting, fits: door.apply([rest[1]!]) }
     })
-    expect([held.late.http, held.late.headers['retry-after']]).toEqual([503, '1'])
     const taken = (await Promise.all([held.flying, held.waiting, held.fits])).flat()
     expect(taken.map(({ outcome }) => outcome)).toEqual(['applied', 'applied', 'applied'])
     expect(await countOf(single, 'inbox where rail_id = $1', [rest[2]!.endToEnd])).toBe(0)
     expect(await situationOf(account, sales[4]!)).toBe('PENDING')
     const again = await door.apply(rest.slice(1))
     expect(again.map(({ outcome }) => outcome)).toEqual(['duplicate', 'applied', 'applied'])
+  })
+
+  test('is a 503 to whoever pays over HTTP, before any effect', async () => {
+    const account = await single.given.account()
+    const sales: TestSale[] = []
+    for (const amount of [1, 2, 3, 4]) sales.push(await single.given.sale(account, { amount }))
+    const [first, second, third, fourth] = sales as [TestSale, TestSale, TestSale, TestSale]
+    const held = await holding(single, 'transfer', async () => {
+      const flying = pay(account, first)
+      await blocked(single, 1)
+      const waiting = [pay(account, second), pay(account, third)]
+      await vi.waitUntil(async () => (await depthOf('simulator')) === 2)
+      return { taken: [flying, ...waiting], late: await pay(account, fourth) }
+    })
+    expect([held.late.http, held.late.headers['retry-after']]).toEqual([503, '1'])
+    expect((await Promise.all(held.taken)).map(({ http }) => http)).toEqual([200, 200, 200])
+    expect(await situationOf(account, fourth)).toBe('PENDING')
+    expect((await pay(account, fourth)).body.sale.situation).toBe('PAID')
   })
 })
 

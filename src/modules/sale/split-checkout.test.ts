@@ -82,7 +82,7 @@ describe('a shared checkout', () => {
     const { parent, anna, bruno } = await family()
     const { body } = await checkout(parent, {
       split: [
-        { recipientId: anna.id, amount: '0.30', externalReference: 5 },
+        { recipientId: anna.id, amount: '0.30', externalReference: '5' },
         { recipientId: bruno.id, percentage: 0.01 },
       ],
     })
@@ -176,7 +176,6 @@ describe('a shared checkout', () => {
     ['\u0000 \u0001', null],
     ['', null],
     [null, null],
-    [12.5, '12.5'],
   ])('keeps an external reference of %j as %j, in every answer', async (externalReference, kept) => {
     const { parent, anna } = await family()
     const { body } = await checkout(parent, { split: [{ recipientId: anna.id, amount: 1, externalReference }] })
