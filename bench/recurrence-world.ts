@@ -1,13 +1,12 @@
 import pg from 'pg'
 import { findViolations } from '../src/audit.ts'
-import { type CalendarDay, dayOf, type Instant, plusDays } from '../src/kernel/calendar.ts'
+import { type CalendarDay, type Instant, plusDays } from '../src/kernel/calendar.ts'
 import type { Cents } from '../src/kernel/cents.ts'
 import type { AccountId, PlanId } from '../src/kernel/ids.ts'
-import { collectionAt } from '../src/modules/recurrence/index.ts'
 import { type Connection, clientConfig } from '../src/platform/database/database.ts'
 import { startEmbeddedPostgres } from '../src/platform/postgres-embedded/index.ts'
 import { apiClient } from '../test/harness/api-client.ts'
-import { type GivenMandate, loadMandates } from '../test/harness/mandate-rows.ts'
+import { type GivenMandate, lastCollectionDay, loadMandates } from '../test/harness/mandate-rows.ts'
 import { credentialHeaders, registerAccounts, startService } from '../test/harness/running-service.ts'
 
 export const ACCOUNTS = 100
@@ -34,7 +33,7 @@ export async function prepareRecurrences(folder: string, port: number, url: stri
   await client.connect()
   const began = performance.now()
   const { rows: plans } = await client.query<PlanRow>('select account_id, id from plan')
-  const dueDay = lastCollected(Date.now() as Instant)
+  const dueDay = lastCollectionDay(Date.now() as Instant)
   const all = due * (1 + RESTING_EACH)
   for (let from = 0; from < all; from += AT_ONCE)
     await loadMandates(client, givenMandates(plans, dueDay, from, Math.min(AT_ONCE, all - from)))
@@ -46,10 +45,6 @@ export async function prepareRecurrences(folder: string, port: number, url: stri
   await client.end()
   await server.stop()
 }
-
-/** Today, when its collection hour has passed; else yesterday. */
-const lastCollected = (now: Instant): CalendarDay =>
-  collectionAt(dayOf(now)) < now ? dayOf(now) : plusDays(dayOf(now), -1)
 
 /** One due among its resting ones, account after account. */
 function givenMandates(plans: readonly PlanRow[], dueDay: CalendarDay, from: number, count: number): GivenMandate[] {

@@ -112,6 +112,9 @@ const defaultBatches = (processes: number): BatchSettings => ({
   queueMax: 4_096,
 })
 
+/** Batches of the engine at once: while one waits for the database, another is decided. */
+const RECURRENCE_LANES = 2
+
 export type Service = {
   readonly app: FastifyInstance
   readonly db: Database
@@ -309,12 +312,17 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     return cancelChargeOfSale({ tx, ids, outbox: deliveries, now: clock.now() }, accountId, saleId)
   }
 
-  /** The engine, and in a sandbox the payers' banks: batch after batch until nothing is due. */
+  /** The engine, and in a sandbox the payers' banks: batches beside each other until nothing is due. */
   async function runRecurrences(stopping: () => boolean, account?: DueClaim['account']): Promise<void> {
     const engine = { db, clock, ids, numbers, outbox: deliveries, rail, hear: door.apply }
-    while ((await engineStep(engine, account)) && !stopping());
-    if (config.env !== 'sandbox') return
-    while (!stopping() && (await collectStep({ db, clock, apply: door.apply }, account)));
+    const bank = { db, clock, apply: door.apply }
+    for (let more = true; more && !stopping(); ) {
+      const steps = Array.from({ length: RECURRENCE_LANES }, () => [
+        engineStep(engine, account),
+        config.env === 'sandbox' && collectStep(bank, account),
+      ])
+      more = (await Promise.all(steps.flat())).includes(true)
+    }
   }
 
   async function waiting() {

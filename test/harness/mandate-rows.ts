@@ -1,9 +1,9 @@
 import type pg from 'pg'
-import { type CalendarDay, dayOf, plusDays, startOfDay } from '../../src/kernel/calendar.ts'
+import { type CalendarDay, dayOf, type Instant, plusDays, startOfDay } from '../../src/kernel/calendar.ts'
 import type { Cents, ShareUnits } from '../../src/kernel/cents.ts'
 import type { AccountId, IdRec, MandateId, NumberId, PlanId } from '../../src/kernel/ids.ts'
 import { dueOfCharge } from '../../src/modules/recurrence/change.ts'
-import { type Charge, changing, type Mandate } from '../../src/modules/recurrence/index.ts'
+import { type Charge, changing, collectionAt, type Mandate } from '../../src/modules/recurrence/index.ts'
 import { sqlTime } from '../../src/platform/database/sql-values.ts'
 import { systemRandomIds } from '../../src/platform/random-ids.ts'
 import { SANDBOX_ISPB } from '../../src/rail/sandbox/sandbox-rail.ts'
@@ -19,6 +19,10 @@ export type GivenMandate = {
   readonly referenceCode: string
 }
 export type LoadedMandate = { readonly mandate: Mandate; readonly charge: Charge }
+
+/** The last day whose charges are all to be collected by now: today, or yesterday before the hour of collection. */
+export const lastCollectionDay = (now: Instant): CalendarDay =>
+  collectionAt(dayOf(now)) < now ? dayOf(now) : plusDays(dayOf(now), -1)
 
 /** Longer ago than notifications are kept: that it was approved has been told and forgotten. */
 const APPROVED_DAYS_BEFORE = 160

@@ -119,7 +119,7 @@ type Scene = {
 }
 
 /** Answers who it was: where nobody commits, any backend goes. */
-async function kill(target: Target, scene: Scene): Promise<{ service: RunningService; killed: Target }> {
+export async function kill(target: Target, scene: Scene): Promise<{ service: RunningService; killed: Target }> {
   const { service, folder, random, start } = scene
   if (target === 'supervisor') {
     process.kill(service.pid, 'SIGKILL')

@@ -1,12 +1,14 @@
 import { proveCrash } from './crash.ts'
 import { proveIsolation } from './isolation.ts'
 import { proveMoney } from './money.ts'
+import { proveRecurrence } from './recurrence.ts'
 import { proveSplit } from './split.ts'
 import { proveWebhooks } from './webhooks.ts'
 
 /**
  * Long proofs: `npm run prove crash [cycles] [seed]`, `npm run prove webhooks [cycles] [seed] [case]`,
- * `npm run prove isolation [backlog] [rounds]`, `npm run prove split [cycles] [seed]`, `npm run prove money [cycles] [seed]`.
+ * `npm run prove isolation [backlog] [rounds]`, `npm run prove split [cycles] [seed]`, `npm run prove money [cycles] [seed]`,
+ * `npm run prove recurrence [kills] [seed]`.
  */
 const [name = 'crash', first, second, third] = process.argv.slice(2)
 const given = (text: string | undefined, otherwise: number) => (text === undefined ? otherwise : Number(text))
@@ -16,6 +18,7 @@ const proofs: Readonly<Record<string, () => Promise<boolean>>> = {
   isolation: () => proveIsolation(given(first, 1_000_000), given(second, 3)),
   split: () => proveSplit(given(first, 40), given(second, 1)),
   money: () => proveMoney(given(first, 20), given(second, 1)),
+  recurrence: () => proveRecurrence(given(first, 20), given(second, 1)),
 }
 const proof = proofs[name]
 if (proof === undefined) {
