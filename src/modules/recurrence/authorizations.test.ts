@@ -175,6 +175,18 @@ describe('a merchant cancels a mandate', () => {
     expect(await situationOf(account, paid.sale!)).toBe('PAID')
   })
 
+  test('and of a charge that is not at the bank just then, nothing is told', async () => {
+    const shop = await merchant()
+    const [reserved, retrying] = [await given.reservedCharge(shop), await given.chargeIn(shop, 'RETRYING')]
+    for (const { mandate } of [reserved, retrying]) await cancelMandate(shop, mandate)
+    await settle()
+    const toldOf = ({ idRec }: TestMandate) =>
+      shop.calls().flatMap(({ body }) => (body.idRec === idRec ? [body.eventType.replace('RECURRENCE_', '')] : []))
+    expect(toldOf(reserved.mandate)).toEqual(['AUTHORIZED', 'CANCELLED'])
+    expect(toldOf(retrying.mandate)).toEqual(['AUTHORIZED', 'CHARGE_SCHEDULED', 'CHARGE_FAILED', 'CANCELLED'])
+    expect(await chargeAgain(shop, reserved)).toMatchObject({ status: 'CANCELLED', sale: { situation: 'CANCELLED' } })
+  })
+
   test.each([undefined, null, {}, { reason: null }, { reason: '' }, { reason: 'x'.repeat(255) }])(
     'with a body of %j',
     async (body) => {
