@@ -13,12 +13,20 @@ import {
   startService,
 } from '../test/harness/running-service.ts'
 import { measureBaselines } from './baselines.ts'
+import {
+  type Processors,
+  processorsBetween,
+  processorsUsed,
+  resetStatements,
+  type StatementCost,
+  statementCosts,
+} from './cost.ts'
 import { checkoutRequests } from './create.ts'
 import { httpRequest, openLane, round } from './load.ts'
 import type { BenchRow } from './report.ts'
 
-const CONNECTIONS = 256
-const WARM_UP_SECONDS = 5
+const CONNECTIONS = 512
+const WARM_UP_SECONDS = 15
 const ACCOUNTS = 100
 
 export type LifecycleOptions = {
@@ -73,10 +81,15 @@ async function runLives(service: RunningService, shops: readonly Account[], rece
     const wal = await walPosition(client)
     const memory = serviceMemory(service)
     const delivered = await receiver.calls()
+    await resetStatements(client)
+    const others = { generator: process.pid, receiver: receiver.child.pid! }
+    const used = processorsUsed(service, others)
     const lived = await liveFor(service.port, shops, receiver.url, seconds)
     const deliveredInTime = (await receiver.calls()) - delivered
     const walBytes = (await walPosition(client)) - wal
     const drainSeconds = await drained(client)
+    const processors = processorsBetween(used, processorsUsed(service, others))
+    printCosts(await statementCosts(client), processors, lived.lives)
     const { sales, paid, attempts } = await counted(client)
     const violations = await findViolations(database)
     return {
@@ -95,6 +108,19 @@ async function runLives(service: RunningService, shops: readonly Account[], rece
   } finally {
     await client.end()
   }
+}
+
+function printCosts(statements: readonly StatementCost[], processors: Processors, lives: number): void {
+  const us = (seconds: number) => Math.round((seconds * 1e6) / lives)
+  console.log(
+    `  processor a life: ${Object.entries(processors)
+      .map(([who, s]) => `${who} ${us(s)} µs`)
+      .join(', ')}`,
+  )
+  for (const { name, calls, us: spent, walBytes } of statements.slice(0, 12))
+    console.log(
+      `    ${name}: ${round(calls / lives, 4)} a life, ${round(spent / calls / 1000)} ms each, ${Math.round(spent / lives)} µs and ${Math.round(walBytes / lives)} bytes of log a life`,
+    )
 }
 
 type Times = { add(ms: number): void; at(share: number): number }

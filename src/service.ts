@@ -68,7 +68,7 @@ import {
 } from './modules/simulator/index.ts'
 import { countMessages, recipientRoutes } from './modules/split/index.ts'
 import { transactionRoutes } from './modules/transaction/index.ts'
-import { type Batcher, createBatcher } from './platform/batcher.ts'
+import { type Batcher, createLanes } from './platform/batcher.ts'
 import type { Clock } from './platform/clock.ts'
 import {
   type Connection,
@@ -105,7 +105,10 @@ export type ServiceOptions = {
 }
 
 export type BatchSettings = { readonly lanes: number; readonly batchMax: number; readonly queueMax: number }
-/** Two batches in flight keep the database busy; several processes have that between them already. */
+/**
+ * Two batches in flight, of different accounts, keep the database busy while the answers of the other are written;
+ * several processes have that between them already.
+ */
 const defaultBatches = (processes: number): BatchSettings => ({
   lanes: processes > 1 ? 1 : 2,
   batchMax: 256,
@@ -152,9 +155,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const observeBatch = (batch: string) => (size: number) => metrics.batchSize.observe({ batch }, size)
 
   const creation = { db, clock, ids, numbers, rail }
-  const creations: Batcher<CreateSale, CreateSaleOutcome> = createBatcher({
+  const creations: Batcher<CreateSale, CreateSaleOutcome> = createLanes({
     name: 'checkout',
     ...batches,
+    accountOf: ({ accountId }) => accountId,
     separate: ({ requestKey }) => (requestKey ? `${requestKey.accountId} ${requestKey.key}` : undefined),
     run: (items) => createSales(creation, items),
     onBatch: observeBatch('checkout'),
@@ -203,9 +207,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     trouble: troubleOfLooking,
   }
   const door = createDoor(doorContext, { ...batches, onBatch: observeBatch('door') })
-  const payments: Batcher<AskedPayment, SimulatedPayment> = createBatcher({
+  const payments: Batcher<AskedPayment, SimulatedPayment> = createLanes({
     name: 'simulated payments',
     ...batches,
+    accountOf: ({ accountId }) => accountId,
     separate: ({ accountId, saleId }) => `${accountId} ${saleId}`,
     run: (items) => paySales(doorContext, items),
     onBatch: observeBatch('simulator'),

@@ -1,5 +1,13 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import { type BatcherOptions, createBatcher, DEFERRED, Overloaded, Unavailable } from './batcher.ts'
+import {
+  type Batcher,
+  type BatcherOptions,
+  createBatcher,
+  createLanes,
+  DEFERRED,
+  Overloaded,
+  Unavailable,
+} from './batcher.ts'
 
 const waits = vi.hoisted((): number[] => [])
 // Waits between tries are written down instead of waited for.
@@ -16,10 +24,13 @@ beforeEach(() => {
 type Run = { items: readonly string[]; answer(outcomes?: unknown[]): void; fail(error: unknown): void }
 
 /** A batcher whose runs wait until the test answers them. Without outcomes each item gets its own name in capitals. */
-function handled(options: Partial<BatcherOptions<string, string>> = {}) {
+function handled(
+  options: Partial<BatcherOptions<string, string>> = {},
+  create: (options: BatcherOptions<string, string>) => Batcher<string, string> = createBatcher,
+) {
   const arrived: Run[] = []
   const wanted: ((run: Run) => void)[] = []
-  const batcher = createBatcher<string, string>({
+  const batcher = create({
     name: 'test',
     lanes: 1,
     batchMax: 100,
@@ -358,5 +369,56 @@ describe('drained', () => {
     run.fail(trouble('23514'))
     await drained
     expect(await refused).toEqual(trouble('23514'))
+  })
+})
+
+describe('lanes by account', () => {
+  /** Items such as `7a`: account 7. */
+  const inLanes = (options: Partial<BatcherOptions<string, string>> = {}) =>
+    handled({ lanes: 2, ...options }, (all) => createLanes({ ...all, accountOf: (item) => Number.parseInt(item, 10) }))
+
+  test('batches in flight at once are of different accounts', async () => {
+    const { batcher, nextRun, unseenRuns } = inLanes()
+    const first = ['1a', '2a', '3a'].map((item) => batcher.submit(item))
+    const runs = [await nextRun(), await nextRun()]
+    expect(runs.map((run) => run.items)).toEqual([['1a', '3a'], ['2a']])
+    const later = ['1b', '2b'].map((item) => batcher.submit(item))
+    expect(await unseenRuns()).toBe(0)
+    runs[1]!.answer()
+    const next = await nextRun()
+    expect(next.items).toEqual(['2b'])
+    next.answer()
+    runs[0]!.answer()
+    ;(await nextRun()).answer()
+    expect(await Promise.all([...first, ...later])).toEqual(['1A', '2A', '3A', '1B', '2B'])
+  })
+
+  test('share one limit of what may wait', async () => {
+    const { batcher, nextRun } = inLanes({ queueMax: 2 })
+    const running = [batcher.submit('1a'), batcher.submit('2a')]
+    const runs = [await nextRun(), await nextRun()]
+    const waiting = [batcher.submit('1b'), batcher.submit('1c')]
+    expect(batcher.depth()).toBe(2)
+    await expect(batcher.submit('2b')).rejects.toThrow(Overloaded)
+    await expect(batcher.submitAll(['2b', '2c'])).rejects.toThrow(Overloaded)
+    for (const run of runs) run.answer()
+    ;(await nextRun()).answer()
+    await Promise.all([...running, ...waiting])
+  })
+
+  test('are drained when all of them are', async () => {
+    const { batcher, nextRun } = inLanes()
+    const submitted = batcher.submitAll(['1a', '2a'])
+    const runs = [await nextRun(), await nextRun()]
+    let drained = false
+    const ended = batcher.drained().then(() => {
+      drained = true
+    })
+    runs[0]!.answer()
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(drained).toBe(false)
+    runs[1]!.answer()
+    await ended
+    expect(await submitted).toEqual(['1A', '2A'])
   })
 })

@@ -148,6 +148,29 @@ export function createBatcher<Item, Outcome>(options: BatcherOptions<Item, Outco
   }
 }
 
+/**
+ * A lane each for some of the accounts, so that batches in flight at once never wait for each other's rows; \`lanes\` of
+ * the options is how many there are.
+ */
+export function createLanes<Item, Outcome>(
+  options: BatcherOptions<Item, Outcome> & { readonly accountOf: (item: Item) => number },
+): Batcher<Item, Outcome> {
+  const lanes = Array.from({ length: options.lanes }, () => createBatcher({ ...options, lanes: 1 }))
+  const laneOf = (item: Item) => lanes[options.accountOf(item) % lanes.length]!
+  const depth = () => lanes.reduce((sum, lane) => sum + lane.depth(), 0)
+  return {
+    depth,
+    submit: (item) =>
+      depth() >= options.queueMax ? Promise.reject(new Overloaded(options.name)) : laneOf(item).submit(item),
+    submitAll(items) {
+      const crowded = depth() > 0 && depth() + items.length > options.queueMax
+      if (crowded) return Promise.reject(new Overloaded(options.name))
+      return Promise.all(items.map((item) => laneOf(item).submit(item)))
+    },
+    drained: async () => void (await Promise.all(lanes.map((lane) => lane.drained()))),
+  }
+}
+
 function triesMax(trouble: Trouble, error: unknown): number {
   if (trouble === 'again') return AGAIN_MAX
   if (trouble === 'lost') return LOST_MAX

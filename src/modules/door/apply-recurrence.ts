@@ -217,7 +217,7 @@ const paySql = statement<{ ord: number }>(
      'select account_id, hour, 0, 0, 0, 1 from paid',
    ])}, heard as (${addToInboxCte('payments', at(15))}
    ), lines as materialized (
-     select p.account_id, p.sale_id as source_id, l.code, l.leg, l.debit, l.credit, l.amount, p.paid_at as event_at, p.hour,
+     select p.account_id, p.sale_id as source_id, l.code, l.leg, l.debit, l.credit, l.amount, p.event_at, p.hour,
        ${at(15)}::timestamptz as posted_at, p.ord, null::uuid as subject_id
      from unnest(${at(16)}::integer[], ${at(17)}::smallint[], ${at(18)}::smallint[], ${at(19)}::smallint[], ${at(20)}::smallint[], ${at(21)}::bigint[])
        as l(ord, code, leg, debit, credit, amount) join paid p using (ord)

@@ -164,14 +164,16 @@ describe('one rail id with two contents', () => {
 })
 
 describe('an array of events', () => {
-  test('is applied as one batch, whatever accounts and outcomes are in it', async () => {
+  test('is applied as one batch a lane, whatever accounts and outcomes are in it', async () => {
     const accounts = await Promise.all(Array.from({ length: 4 }, () => it.given.account()))
     const sales = await Promise.all(Array.from({ length: 20 }, (_, at) => it.given.sale(accounts[at % 4]!)))
     const events = sales.map((sale, at) => railPayment(it.clock, sale, at % 5 === 0 ? { amount: 1 } : {}))
     const before = await doorBatches()
     const outcomes = await outcomesOf(...events)
     expect(outcomes).toEqual(sales.map((_, at) => (at % 5 === 0 ? 'reversed' : 'applied')))
-    expect(await doorBatches()).toEqual({ batches: before.batches + 1, events: before.events + 20 })
+    const after = await doorBatches()
+    expect(after.events - before.events).toBe(20)
+    expect(after.batches - before.batches).toBeLessThanOrEqual(2)
   })
 
   test('with two payments of one sale: one is applied, one is reversed', async () => {

@@ -1,6 +1,7 @@
 import { partsOfTxid } from '../../kernel/txid.ts'
-import { type Batcher, createBatcher } from '../../platform/batcher.ts'
+import { type Batcher, createLanes } from '../../platform/batcher.ts'
 import type { RailEvent } from '../../rail/rail.ts'
+import { OPERATOR_ACCOUNT_ID } from '../account/index.ts'
 import type { RecurrenceOfCharge } from '../recurrence/index.ts'
 import { applyRailEvents } from './apply-rail-events.ts'
 import type { DoorContext, RailEventOutcome } from './door-context.ts'
@@ -27,9 +28,10 @@ export function createDoor(context: DoorContext, options: DoorOptions): Door {
     told.delete(event)
     return known
   }
-  const batcher = createBatcher<RailEvent, RailEventOutcome>({
+  const batcher = createLanes<RailEvent, RailEventOutcome>({
     name: 'door',
     ...options,
+    accountOf,
     // Two payments of one sale, or news of one charge: the second is decided when the first is done.
     separate: saleKey,
     run: (events) => applyRailEvents(context, events, recall),
@@ -46,8 +48,14 @@ export function createDoor(context: DoorContext, options: DoorOptions): Door {
   }
 }
 
+const partsOf = (event: RailEvent) =>
+  event.kind === 'mandate' || event.txid === null ? undefined : partsOfTxid(event.txid)
+
+/** News that names no account of ours is the operator's, as far as the order of things goes. */
+const accountOf = (event: RailEvent): number => partsOf(event)?.accountId ?? OPERATOR_ACCOUNT_ID
+
 function saleKey(event: RailEvent): string {
   if (event.kind === 'mandate') return event.idRec
-  const parts = event.txid === null ? undefined : partsOfTxid(event.txid)
+  const parts = partsOf(event)
   return parts ? `${parts.accountId} ${parts.saleId}` : event.kind === 'payment' ? event.endToEnd : event.txid
 }

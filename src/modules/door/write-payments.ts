@@ -1,7 +1,7 @@
 import { hourOf, type Instant } from '../../kernel/calendar.ts'
 import type { AccountId, NumberId, ReversalId } from '../../kernel/ids.ts'
 import { statement } from '../../platform/database/database.ts'
-import { sqlTime } from '../../platform/database/sql-values.ts'
+import { bytesArray, plainArray, sqlTime, textArray, timeArray } from '../../platform/database/sql-values.ts'
 import type { OutflowInstruction, PaymentReceived } from '../../rail/rail.ts'
 import type { AccountTerms } from '../account/index.ts'
 import { lockBooksCte, type Posting, postingColumns, postLinesCtes } from '../ledger/index.ts'
@@ -72,6 +72,8 @@ function newsOf({ item, number }: Numbered): News | undefined {
   )
 }
 
+// The full joins by `ord` are inner ones in effect (the next step drops what has no other half): a join of two batches
+// whose size nobody can know beforehand would be planned as each row with each.
 // Whatever reads `ready` waits until every book of the batch is locked, in order: without it the planner may lock a
 // sale, or one book after the work on another, and two batches that do so in opposite orders block each other.
 const applySql = statement<{ ord: number; turn: number | null }>(
@@ -89,10 +91,11 @@ const applySql = statement<{ ord: number; turn: number | null }>(
    ), held_sales as materialized (${holdSalesCte('ready')}
    ), paid as (${paySalesCte('ready')}
    ), winners as materialized (
-     select i.* from ready i
-     where (i.effect = 'pay' and exists (select 1 from paid p where p.ord = i.ord))
-       or (i.effect = 'reverse' and (i.sale_id is null or exists (
-         select 1 from held_sales h where h.account_id = i.account_id and h.id = i.sale_id and h.state = i.expected_state)))
+     select * from paid
+     union all
+     select i.*, null, null from ready i
+     where i.effect = 'reverse' and (i.sale_id is null or exists (
+       select 1 from held_sales h where h.account_id = i.account_id and h.id = i.sale_id and h.state = i.expected_state))
    ), children as materialized (
      select * from unnest($38::bigint[], $39::bigint[], $40::uuid[], $41::timestamptz[]) as c(ord, account_id, id, event_at)
    ), paid_children as (${payChildrenCte('children', 'paid')}
@@ -105,23 +108,28 @@ const applySql = statement<{ ord: number; turn: number | null }>(
      '$22::timestamptz',
    )}
    ), heard as (${addToInboxCte('winners', '$22::timestamptz')}
-   ), lines as materialized (
+   ), posted as materialized (
      select w.account_id, case w.effect when 'pay' then w.sale_id else w.reversal_id end as source_id, l.code, l.leg, l.debit, l.credit,
        l.amount, w.event_at, w.hour, $22::timestamptz as posted_at, w.ord,
        case w.effect when 'pay' then null else w.sale_id end as subject_id
      from unnest($23::bigint[], $24::smallint[], $25::smallint[], $26::smallint[], $27::smallint[], $28::bigint[])
-       as l(ord, code, leg, debit, credit, amount) join winners w using (ord)
+       as l(ord, code, leg, debit, credit, amount) full join winners w using (ord)
+   ), lines as materialized (
+     select * from posted where account_id is not null and amount is not null
    ), ${postLinesCtes('lines')}
-   , news as materialized (
-     select n.*, w.account_id, w.effect, w.sale_id, w.reversal_id from ${outgoRows(30)} join winners w using (ord)
+   , outgoing as materialized (
+     select n.*, w.account_id, w.effect, w.sale_id, w.reversal_id, w.turn as paid_turn
+     from ${outgoRows(30)} full join winners w using (ord)
+   ), news as materialized (
+     select * from outgoing where account_id is not null and notification_id is not null
    ), turned as (${takeTurnsCte("(select ord, account_id, sale_id from news where effect = 'reverse')")}
    ), told as materialized (
-     select n.*, n.sale_id as resource_id, n.reversal_id as also_id, t.turn
-     from news n join (select ord, turn from paid union all select ord, turn from turned) t using (ord)
+     select n.*, n.sale_id as resource_id, n.reversal_id as also_id, coalesce(n.paid_turn, t.turn) as turn
+     from news n left join turned t using (ord)
    ), notified as (${addNotificationsCte('told')}
    ), queued as (${queueNotificationsCte('told', '$22', '$29')}
    )
-   select w.ord, t.turn from winners w left join told t using (ord)`,
+   select w.ord, coalesce(w.turn, t.turn) as turn from winners w left join turned t using (ord)`,
 )
 
 /** Answers the places (1-based) of the items that took effect. */
@@ -148,43 +156,43 @@ export async function writePayments(
   const back = items.flatMap((item, index) => (item.effect === 'reverse' ? [{ ord: index + 1, ...orderOf(item) }] : []))
   try {
     const rows = await db.query(applySql, [
-      column((item) => item.effect),
-      column((item) => item.accountId),
-      column((item) => item.sale?.id ?? null),
-      column((item) => item.sale?.state ?? null),
-      column((item) => item.event.rail),
-      column((item) => item.event.kind),
-      column((item) => item.event.endToEnd),
-      column((item) => item.hash),
-      column((item) => item.event.txid),
-      column((item) => item.event.amount),
-      column((item) => sqlTime(item.event.settledAt)),
-      column((item) => item.event.payer.document),
-      column((item) => item.event.payer.name),
-      column((item) => item.event.payer.ispb),
-      column((item) => sqlTime(item.at)),
-      column((item) => hourOf(item.at)),
-      column((item) => (item.sale ? hourOf(item.sale.createdAt) : null)),
-      reversed((item) => item.reversalId),
-      numbered.map(({ number }) => number),
-      reversed((item) => item.reason),
-      column((item) => item.sale?.amount ?? null),
+      plainArray(column((item) => item.effect)),
+      plainArray(column((item) => item.accountId)),
+      plainArray(column((item) => item.sale?.id ?? null)),
+      plainArray(column((item) => item.sale?.state ?? null)),
+      textArray(column((item) => item.event.rail)),
+      textArray(column((item) => item.event.kind)),
+      textArray(column((item) => item.event.endToEnd)),
+      bytesArray(column((item) => item.hash)),
+      textArray(column((item) => item.event.txid)),
+      plainArray(column((item) => item.event.amount)),
+      timeArray(column((item) => item.event.settledAt)),
+      textArray(column((item) => item.event.payer.document)),
+      textArray(column((item) => item.event.payer.name)),
+      textArray(column((item) => item.event.payer.ispb)),
+      timeArray(column((item) => item.at)),
+      plainArray(column((item) => hourOf(item.at))),
+      plainArray(column((item) => (item.sale ? hourOf(item.sale.createdAt) : null))),
+      plainArray(reversed((item) => item.reversalId)),
+      plainArray(numbered.map(({ number }) => number)),
+      textArray(reversed((item) => item.reason)),
+      plainArray(column((item) => item.sale?.amount ?? null)),
       sqlTime(now),
-      lines.ord,
-      lines.code,
-      lines.leg,
-      lines.debit,
-      lines.credit,
-      lines.amount,
+      plainArray(lines.ord),
+      plainArray(lines.code),
+      plainArray(lines.leg),
+      plainArray(lines.debit),
+      plainArray(lines.credit),
+      plainArray(lines.amount),
       sqlTime(outbox.leaseEnds(now)),
       ...outgoColumns(outgoes),
-      children.map(({ ord }) => ord),
-      children.map(({ leg }) => leg.recipientId),
-      children.map(({ leg }) => leg.transactionId),
-      children.map(({ leg }) => sqlTime(leg.at)),
-      back.map(({ ord }) => ord),
-      back.map(({ instruction }) => instruction),
-      back.map(({ settlesAt }) => (settlesAt === null ? null : sqlTime(settlesAt))),
+      plainArray(children.map(({ ord }) => ord)),
+      plainArray(children.map(({ leg }) => leg.recipientId)),
+      plainArray(children.map(({ leg }) => leg.transactionId)),
+      timeArray(children.map(({ leg }) => leg.at)),
+      plainArray(back.map(({ ord }) => ord)),
+      textArray(back.map(({ instruction }) => instruction)),
+      timeArray(back.map(({ settlesAt }) => settlesAt)),
     ])
     const turns = new Map(rows.map((row) => [row.ord, row.turn]))
     for (const outgo of outgoes) {

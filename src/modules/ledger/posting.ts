@@ -34,16 +34,19 @@ export function postingColumns(items: readonly (readonly Posting[])[]): PostingC
 
 const AVAILABLE = bookAccounts.available
 
-/** Locks the books of a batch, in order, before anything else is locked. */
+/**
+ * Locks the books of a batch, in order, before anything else is locked. Each is looked up by itself: a join would be
+ * planned while there are few books, as a walk over all of them.
+ */
 export const lockBooksCte = (input: string): string => `
-  select b.account_id from book b
-  where b.account_id in (select account_id from ${input})
-  order by b.account_id for no key update`
+  select b.account_id from (select distinct account_id from ${input} order by account_id) i
+  cross join lateral (select account_id from book where account_id = i.account_id for no key update) b`
 
 /**
  * Common table expressions that write the lines found in \`lines\` (account_id, source_id, code, leg, debit, credit,
  * amount, event_at, hour, posted_at, subject_id, ord) into books that the statement has locked: one update a book, gap-free numbers from
- * the locked row, and the available balance after each line.
+ * the locked row, and the available balance after each line. Every line has its book and every book that moved a line, so
+ * the full join is a plain one that cannot be planned as each with each.
  */
 export function postLinesCtes(lines: string): string {
   const sums = bookAccountNames.flatMap((name) => [
@@ -69,7 +72,7 @@ export function postLinesCtes(lines: string): string {
   ), numbered as materialized (
     select l.*, m.base + row_number() over in_order as book_seq,
       m.available_before + sum(${effect}) over in_order as available_after
-    from ${lines} l join book_moved m using (account_id)
+    from ${lines} l full join book_moved m using (account_id)
     window in_order as (partition by l.account_id order by l.ord, l.code, l.leg)
   ), transfer_added as (
     insert into transfer (account_id, source_id, code, leg, book_seq, debit, credit, amount_cents, available_after_cents, event_at, posted_at, subject_id)

@@ -13,8 +13,7 @@ export const paySalesCte = (input: string): string => `
   update sale s set state = '${PAID}', paid_at = i.event_at, end_to_end = i.end_to_end, turns = s.turns + 1
   from ${input} i
   where i.effect = 'pay' and s.account_id = i.account_id and s.id = i.sale_id and s.state = '${PENDING}'
-  returning i.ord, s.account_id, s.id as sale_id, s.paid_at, i.hour, i.created_hour, s.turns as turn,
-    s.amount_cents > s.split_cents as booked`
+  returning i.*, s.turns as turn, s.amount_cents > s.split_cents as booked`
 
 /**
  * Locks the sales whose payment does not fit and tells how they stand now: a sale that was renewed meanwhile would

@@ -122,7 +122,8 @@ export type PayableSaleRecord = Omit<Sale, 'paidAt' | 'endToEnd' | 'refunded' | 
 const payableText = `
    select s.account_id, s.id, s.number, s.amount_cents, s.fee_cents, s.created_at, s.expires_at, s.renewals, s.state,
      s.reference_code, s.callback_url, s.shopper, s.legs, s.split_cents, s.mandate_id
-   from unnest($1::bigint[], $2::uuid[]) as i(account_id, id) join sale s using (account_id, id)`
+   from unnest($1::bigint[], $2::uuid[]) as i(account_id, id)
+   cross join lateral (select * from sale where account_id = i.account_id and id = i.id offset 0) s`
 const findPayableSql = statement<PayableRow>(
   'sale_find_payable',
   `${payableText} where s.parent_id is null and s.charge_id is null`,

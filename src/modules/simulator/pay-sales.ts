@@ -4,7 +4,7 @@ import type { AccountId, EndToEndId, SaleId } from '../../kernel/ids.ts'
 import { DEFERRED } from '../../platform/batcher.ts'
 import type { PaymentReceived } from '../../rail/rail.ts'
 import { SANDBOX_ISPB, SANDBOX_RAIL } from '../../rail/sandbox/sandbox-rail.ts'
-import { accountNow, findAccountTerms } from '../account/index.ts'
+import { type AccountTerms, accountNow, findAccountTerms } from '../account/index.ts'
 import { applyRailEvents, type DoorContext, type RailEventOutcome } from '../door/index.ts'
 import { currentTxid, findSaleHeads, type SaleHead } from '../sale/index.ts'
 
@@ -52,9 +52,15 @@ export async function paySales(
   door: DoorContext,
   items: readonly AskedPayment[],
 ): Promise<(SimulatedPayment | typeof DEFERRED)[]> {
-  const heads = await findSaleHeads(door.db, items)
-  const sales = new Map(heads.map((head) => [head.id, head]))
-  await decidePayments(door, items, sales)
+  const undecided = items.filter((item) => item.payment === undefined)
+  const [heads, accounts] = await Promise.all([
+    findSaleHeads(door.db, undecided),
+    findAccountTerms(
+      door.db,
+      undecided.map((item) => item.accountId),
+    ),
+  ])
+  decidePayments(door, undecided, new Map(heads.map((head) => [head.id, head])), accounts)
   const payable = items.filter((item) => item.payment !== undefined)
   const told = await applyRailEvents(
     door,
@@ -70,16 +76,16 @@ export async function paySales(
   })
 }
 
-async function decidePayments(door: DoorContext, items: readonly AskedPayment[], sales: Map<SaleId, SaleHead>) {
-  const undecided = items.filter((item) => item.payment === undefined && isPayable(sales.get(item.saleId)))
-  if (undecided.length === 0) return
+function decidePayments(
+  door: DoorContext,
+  undecided: readonly AskedPayment[],
+  sales: Map<SaleId, SaleHead>,
+  accounts: Map<AccountId, AccountTerms>,
+) {
   const now = door.clock.now()
-  const accounts = await findAccountTerms(
-    door.db,
-    undecided.map((item) => item.accountId),
-  )
   for (const item of undecided) {
-    const sale = sales.get(item.saleId)!
+    const sale = sales.get(item.saleId)
+    if (sale === undefined || !isPayable(sale)) continue
     const at = accountNow(accounts.get(item.accountId)!, now)
     const { amount, payer, endToEnd, settledAt } = item.asked
     const ispb = payer?.ispb ?? defaultPayer.ispb
@@ -96,7 +102,7 @@ async function decidePayments(door: DoorContext, items: readonly AskedPayment[],
 }
 
 /** Nobody pays a recipient-side transaction: it is paid with its parent. */
-const isPayable = (sale: SaleHead | undefined): boolean => sale !== undefined && sale.parentId === null
+const isPayable = (sale: SaleHead): boolean => sale.parentId === null
 
 /** A payment that was applied has made its sale PAID; the others are looked up once more. */
 async function statesAfter(

@@ -5,8 +5,9 @@ import { parserFor } from './sql-values.ts'
 /** A named prepared statement: one text whatever the size of a batch, planned once a connection. */
 export type Statement<Row> = { readonly name: string; readonly text: string; readonly row?: Row }
 
+/** The text carries the name, so that the server's own statistics and its list of what runs show it. */
 export function statement<Row = Record<string, never>>(name: string, text: string): Statement<Row> {
-  return { name, text }
+  return { name, text: `${text} /* ${name} */` }
 }
 
 export interface Queryable {

@@ -40,6 +40,10 @@ export const sqlTime = (at: Instant): string => new Date(at).toISOString()
 export const plainArray = (values: readonly (number | string | null)[]): string =>
   `{${values.map((value) => value ?? 'null').join(',')}}`
 
+/** An array parameter of times. */
+export const timeArray = (values: readonly (Instant | null)[]): string =>
+  `{${values.map((value) => (value === null ? 'null' : sqlTime(value))).join(',')}}`
+
 /** An array parameter of texts. */
 export const textArray = (values: readonly (string | null)[]): string =>
   `{${values.map((value) => (value === null ? 'null' : quoted(value))).join(',')}}`

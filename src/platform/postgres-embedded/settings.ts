@@ -30,6 +30,8 @@ export function embeddedSettings(memoryBytes: number, cores: number): Settings {
     // Every query here is short and finds its rows by an index, so planning for disks that spin, compiling and
     // parallel scans only cost.
     random_page_cost: '1.1',
+    // A plan is kept from the first minute, when every table is small enough to be read whole; a second later it is not.
+    enable_seqscan: 'off',
     jit: 'off',
     max_parallel_workers_per_gather: '0',
     max_parallel_maintenance_workers: cores > 2 ? '2' : '0',
@@ -40,7 +42,7 @@ export function embeddedSettings(memoryBytes: number, cores: number): Settings {
 
     // Hot rows change all the time: clean often, in small portions, without long pauses.
     autovacuum_max_workers: cores > 2 ? '3' : '2',
-    autovacuum_naptime: '10s',
+    autovacuum_naptime: '3s',
     autovacuum_vacuum_cost_limit: '4000',
 
     // Nothing replicates; one process less.
