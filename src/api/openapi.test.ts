@@ -104,6 +104,28 @@ describe('the OpenAPI document', () => {
     })
   })
 
+  test('says of a simulator’s path what may stand in it: reason codes, scenarios, and what names a charge', () => {
+    const base = '/v1.1/pix-automatic/sandbox/sim'
+    const inPath = (path: string, name: string) =>
+      all
+        .find((each) => each.path === `${base}${path}`)!
+        .operation.parameters!.find((parameter) => parameter.in === 'path' && parameter.name === name)
+    // biome-ignore format: a list
+    const codes = ['FAIL', 'AM04', 'AC06', 'AC03', 'AC01', 'MD01', 'SL02', 'AG03', 'AB09', 'SLCR', 'AM09', 'AM02']
+    for (const path of ['/collection/{txId}/reject/{code}', '/recurrence/{idRec}/fail/{code}'])
+      expect(inPath(path, 'code')!.schema.enum, path).toEqual(codes)
+    expect(inPath('/recurrence/{idRec}/scenario/{name}', 'name')!.schema.enum).toEqual([
+      'approve-and-settle',
+      'no-funds-3x',
+      'approve-reject',
+      'cancel-by-payer',
+    ])
+    for (const action of ['active', 'concluded', 'failed', 'canceled', 'retry', 'reject/{code}'])
+      expect(inPath(`/collection/{txId}/${action}`, 'txId'), action).toMatchObject({
+        description: 'An instructionId, or the uuid or id of the charge’s sale.',
+      })
+  })
+
   test('names every path parameter, and no parameter twice', () => {
     for (const { path, operation } of all) {
       const parameters = operation.parameters ?? []

@@ -108,7 +108,7 @@ const mandateFields = (event: EventName, statuses: readonly string[]) => ({
 const mandate = (event: EventName, status: string) =>
   Type.Object({ ...mandateFields(event, [status]), eventDate: moment() })
 
-const openOrEnded = ['APPROVED', 'CANCELLING', 'CANCELLED', 'CONCLUDED']
+const openOrEnded = ['APPROVED', 'CANCELLED', 'CONCLUDED']
 const charge = (event: EventName, statuses: readonly string[]) =>
   Type.Object({
     ...mandateFields(event, openOrEnded),

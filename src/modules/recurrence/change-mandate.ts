@@ -1,7 +1,7 @@
 import { assert } from '../../kernel/assert.ts'
 import type { Instant } from '../../kernel/calendar.ts'
 import type { NumberId } from '../../kernel/ids.ts'
-import type { Result } from '../../kernel/result.ts'
+import { ok, type Result, refuse } from '../../kernel/result.ts'
 import type { Queryable, Transaction } from '../../platform/database/database.ts'
 import type { NumberBlocks } from '../../platform/number-blocks.ts'
 import type { RandomIds } from '../../platform/random-ids.ts'
@@ -10,6 +10,7 @@ import { accountNow, findAccountTerms } from '../account/index.ts'
 import { type Outbox, outboxAfterCommit } from '../notification/index.ts'
 import { type Changing, changing, type Recurrence } from './change.ts'
 import { hearMandate } from './hear.ts'
+import { TURNS_BEFORE } from './mandate.ts'
 import { findRecurrences, lockMandate, type MandateKey } from './recurrence.store.ts'
 import { writeChanges } from './write-changes.ts'
 
@@ -24,19 +25,22 @@ export type ChangeMandateContext = {
 /** How many numbers one change of a mandate may need. */
 export const NUMBERS_PER_CHANGE = 2
 
-/** One mandate, held while it is decided on and changed. Undefined when there is no such mandate. */
+/** One mandate, held while it is decided on and changed. Undefined when there is no such mandate. Its news have turns beyond `turns`. */
 export async function changeMandate<Value, Refusal>(
   { tx, ids, numbers, outbox, now }: ChangeMandateContext,
   key: MandateKey,
   decide: (work: Changing, recurrence: Recurrence, at: Instant) => Result<Value, Refusal>,
+  turns = 0,
 ): Promise<Result<Value, Refusal> | undefined> {
   if (!(await lockMandate(tx, key))) return undefined
-  const [recurrence] = await findRecurrences(tx, [key])
+  const [found] = await findRecurrences(tx, [key])
+  const { mandate } = found!
+  const recurrence = { ...found!, mandate: { ...mandate, turns: Math.max(mandate.turns, turns) } }
   const account = (await findAccountTerms(tx, [key.accountId])).get(key.accountId)!
   const fresh = await numbers.take(NUMBERS_PER_CHANGE)
   const at = accountNow(account, now)
-  const work = changing(recurrence!, { at, account, newId: ids.uuidAt, nextNumber: () => fresh.pop() as NumberId })
-  const decided = decide(work, recurrence!, at)
+  const work = changing(recurrence, { at, account, newId: ids.uuidAt, nextNumber: () => fresh.pop() as NumberId })
+  const decided = decide(work, recurrence, at)
   if (!decided.ok) return decided
   const item = { change: work.change(), settings: account.notifications }
   const later = outboxAfterCommit(outbox, (step) => tx.afterCommit(step))
@@ -52,7 +56,7 @@ export async function authorizeMandate(
   payer: Payer,
 ): Promise<void> {
   const inside = { ...context, tx: context.db as Transaction }
-  await changeMandate(inside, key, (work) => {
+  const authorize = (work: Changing) => {
     const heard = hearMandate(work, {
       kind: 'mandate',
       rail: '',
@@ -60,6 +64,7 @@ export async function authorizeMandate(
       state: 'APPROVED',
       payer,
     })
-    return heard === 'changed' ? { ok: true, value: undefined } : { ok: false, refusal: heard }
-  })
+    return heard === 'changed' ? ok(undefined) : refuse(heard)
+  }
+  await changeMandate(inside, key, authorize, TURNS_BEFORE.approvalByIt)
 }

@@ -152,6 +152,10 @@ export function changing({ mandate: before, plan, charges }: Recurrence, decidin
     if (mandate.nextCycle === null && mandate.openCharges === 0) move('conclude')
   }
 
+  /** What it would have cost is settled with it: later prices are of other cycles. */
+  const asCancelled = (charge: Charge) =>
+    ({ rejectionCode: CANCELLATION, amount: charge.amount ?? priceOfNextCycle(mandate, plan) }) as const
+
   function endCharges() {
     for (const charge of [...known.values()].filter(isOpen)) {
       const cancelled = moved(charge, 'cancel')
@@ -159,7 +163,7 @@ export function changing({ mandate: before, plan, charges }: Recurrence, decidin
         ...charge,
         state: cancelled ?? charge.state,
         nextAttempt: null,
-        ...(cancelled && { rejectionCode: CANCELLATION }),
+        ...(cancelled && asCancelled(charge)),
       })
       close(ended)
       if (charge.state === 'SCHEDULED') tellOf(ended, { event: 'RECURRENCE_CHARGE_FAILED', status: 'CANCELLED' })
@@ -266,7 +270,7 @@ export function changing({ mandate: before, plan, charges }: Recurrence, decidin
       const charge = chargeOf(id)
       const to = moved(charge, 'cancel')
       if (to === undefined) return false
-      const cancelled = put({ ...charge, state: to, rejectionCode: CANCELLATION, cancelReason: reason })
+      const cancelled = put({ ...charge, ...asCancelled(charge), state: to, cancelReason: reason })
       // The next cycle is planned when this one is registered; this one never will be. A mandate that is being cancelled has none.
       if (charge.saleId === null) plan_(mandate.state === 'APPROVED' ? cycleAfter(mandate, charge.cycle) : undefined)
       if (charge.state === 'SCHEDULED') tellOf(cancelled, { event: 'RECURRENCE_CHARGE_FAILED', status: 'CANCELLED' })

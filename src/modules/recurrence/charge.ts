@@ -28,7 +28,7 @@ export type Charge = {
   readonly cycle: number
   readonly state: ChargeState
   readonly dueDate: CalendarDay
-  /** Null until it is registered: until then the price may change. */
+  /** Null until it is registered or cancelled: until then the price may change. */
   readonly amount: Cents | null
   readonly saleId: SaleId | null
   readonly saleNumber: NumberId | null

@@ -12,7 +12,7 @@ import type { MandateToOpen, OpenedMandate, Rail } from '../../rail/rail.ts'
 import { type AccountTerms, accountNow, feeFor, findAccountTerms } from '../account/index.ts'
 import { addChargeSalesCte, chargeOf, countSalesCte, expiryOf, type Sale } from '../sale/index.ts'
 import { dueOfMandate } from './change.ts'
-import type { Mandate } from './mandate.ts'
+import { type Mandate, TURNS_BEFORE } from './mandate.ts'
 import { findPlan } from './plan.store.ts'
 import { planIdFromWire } from './plan.ts'
 import { type MandateTerms, type RecurrenceRequest, settleTerms } from './recurrence-checkout.ts'
@@ -31,9 +31,6 @@ export type CreatedMandate = {
   readonly sale: Sale | null
   readonly opened: OpenedMandate
 }
-
-/** A sale and a mandate of one id tell in one order each: the sale's turns lie beyond any that a mandate reaches. */
-const FIRST_SALE_TURNS = 1_000_000_000
 
 export async function createMandate(
   { tx, ids, numbers, rail, now }: CreateMandateContext,
@@ -141,7 +138,7 @@ const insertSql = statement(
    ), first_sale as materialized (
      select $1::bigint as account_id, $2::uuid as sale_id, $24::bigint as number, null::uuid as charge_id, $25::bigint as amount,
        $26::bigint as fee, $27::float8 as created_ms, $28::float8 as expires_ms, $29::integer as hour, $2::uuid as mandate_id,
-       $15::text as reference_code, $16::text as callback_url, $17::json as shopper, ${FIRST_SALE_TURNS} as turns
+       $15::text as reference_code, $16::text as callback_url, $17::json as shopper, ${TURNS_BEFORE.firstPayment} as turns
      where $24::bigint is not null
    ), sold as (${addChargeSalesCte('first_sale')}
    ), sales_counted as (${countSalesCte([

@@ -88,6 +88,12 @@ export type Mandate = Calendar & {
   readonly approvedAt: Instant | null
 }
 
+/**
+ * A first payment has the mandate's id, so their news are told in one order. The sale's turns lie beyond those of a mandate that was
+ * approved without it, and a mandate that it approves goes on beyond the sale's: the payment is told before what it caused.
+ */
+export const TURNS_BEFORE = { firstPayment: 1_000_000_000, approvalByIt: 1_500_000_000 } as const
+
 /** What a plan says at the moment; a mandate keeps its own calendar. */
 export type ContractTerms = {
   readonly title: string

@@ -31,7 +31,7 @@ const wireDay = (code: string): Field<CalendarDay, false> => ({
   read(value, field, faults) {
     const at = typeof value === 'string' ? instantFromWire(value) : undefined
     const day = typeof value === 'string' ? (calendarDay(value) ?? (at && dayOf(at))) : undefined
-    if (day === undefined) faults.push(fault(field, 'must be a date or a date and time', code))
+    if (day === undefined) faults.push(fault(field, 'must be a date, or a date and time with an offset', code))
     return day
   },
 })
@@ -138,7 +138,8 @@ export function settleTerms(
     if (!holds) faults.push(fault(field, message, code))
   }
   rule(!known || !immediate || payNow !== null, 'amount', 'may not be null')
-  rule(known !== undefined, 'recurrence.planId', 'non-existent plan', 'recurrence.planId.invalid')
+  const why = plan === undefined ? 'non-existent plan' : 'plan is not enabled'
+  rule(known !== undefined, 'recurrence.planId', why, 'recurrence.planId.invalid')
   const first = 'recurrence.calendar.initialDate'
   rule(initialDate >= today, first, 'must not lie in the past', `${first}.invalid`)
   rule(initialDate <= plusDays(today, INITIAL_DAYS_MAX), first, 'must lie within ten years', `${first}.invalid`)

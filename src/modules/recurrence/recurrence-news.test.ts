@@ -233,6 +233,13 @@ describe('of a charge, exactly this is told', () => {
 })
 
 describe('what is told', () => {
+  test('while a mandate is being cancelled says APPROVED: it is in force until it is CANCELLED', async () => {
+    const shop = await merchant()
+    const charge = await given.scheduledCharge(shop)
+    await railSays(it, mandateNews(charge.mandate, 'CANCELLING'), chargePayment(it, charge))
+    expect(await lastOf(shop)).toMatchObject({ eventType: 'RECURRENCE_CHARGE_PAID', status: 'APPROVED' })
+  })
+
   test('of a VARIABLE mandate: its amount is the price of the next cycle, the charge’s is its own', async () => {
     it.clock.set(NOON)
     const shop = await merchant()

@@ -20,7 +20,8 @@ const mandateFields = ({ mandate, plan }: Told, event: EventName) => ({
   planId: mandate.planId,
   contractId: mandate.planId,
   contractDescription: contractDescription(plan),
-  status: mandate.state,
+  // The interface has no other word for a mandate that is in force until its cancellation is confirmed.
+  status: mandate.state === 'CANCELLING' ? 'APPROVED' : mandate.state,
   periodicity: mandate.periodicity,
   valueType: mandate.valueType,
   amount: centsToWire(priceOfNextCycle(mandate, plan)),

@@ -63,10 +63,15 @@ const badDocument = (message: string): Fault => ['shopper.document.number', mess
 const noFlag = (name: string): Fault => [`recurrence.${name}`, 'must be true or false', `recurrence.${name}.invalid`]
 const noObject = (field: string): Fault => [field, 'must be an object', `${field}.invalid`]
 const noPlan: Fault = ['recurrence.planId', 'non-existent plan', 'recurrence.planId.invalid']
+const planOff: Fault = ['recurrence.planId', 'plan is not enabled', 'recurrence.planId.invalid']
 const first = 'recurrence.calendar.initialDate'
 const last = 'recurrence.calendar.finalDate'
 const period = 'recurrence.calendar.periodicity'
-const noDate = (field: string): Fault => [field, 'must be a date or a date and time', `${field}.invalid`]
+const noDate = (field: string): Fault => [
+  field,
+  'must be a date, or a date and time with an offset',
+  `${field}.invalid`,
+]
 const inThePast: Fault = [first, 'must not lie in the past', `${first}.invalid`]
 const tooFar: Fault = [first, 'must lie within ten years', `${first}.invalid`]
 const endsEarly: Fault = [last, 'must not lie before the initial date', `${last}.invalid`]
@@ -205,9 +210,9 @@ describe('a recurrence checkout', () => {
     expect([reply.http, reply.body.status], reply.text).toEqual([200, 0])
   })
 
-  test('knows no disabled plan, until it is enabled', async () => {
+  test('takes no disabled plan and says so, until it is enabled', async () => {
     const disabled = await given.plan(account, { enabled: false })
-    expectRefused(await checkoutWith(recurrence({ planId: disabled })), noPlan)
+    expectRefused(await checkoutWith(recurrence({ planId: disabled })), planOff)
     await account.api.put(`/v1.1/pix-automatic/plans/${disabled}`, { enabled: true })
     expect((await checkoutWith(recurrence({ planId: disabled }))).http).toBe(200)
   })

@@ -7,6 +7,7 @@ import {
   authorizationOf,
   type ChargeState,
   cancelCharge,
+  cancelMandate,
   chargeAgain,
   chargePayment,
   chargesOf,
@@ -14,7 +15,9 @@ import {
   PAYMENTS,
   railSays,
   recurrences,
+  setCycleAmount,
   type TestCharge,
+  variable,
 } from '../../../test/harness/recurrences.ts'
 import { testService } from '../../../test/harness/test-service.ts'
 import { chargeOfTxid, chargeTxidOf } from '../../kernel/txid.ts'
@@ -180,6 +183,19 @@ describe('a merchant cancels a charge', () => {
       ])
       expect((await authorizationOf(account, charge.mandate)).nextRecurrenceDate).toBe('2026-12-21')
     }
+  })
+
+  test.each([
+    ['it', cancelCharge],
+    ['its mandate', (account: TestAccount, { mandate }: TestCharge) => cancelMandate(account, mandate)],
+  ])('keeps the amount that it had when %s was cancelled, whatever a cycle costs later', async (_what, cancel) => {
+    const account = await it.given.account()
+    const charge = await given.chargeIn(account, 'PENDING_SCHEDULE', variable)
+    expect((await cancel(account, charge)).http).toBe(200)
+    const { id } = (await authorizationOf(account, charge.mandate)).contract
+    expect((await account.api.put(`/v1.1/pix-automatic/plans/${id}`, { recurrenceAmount: 90 })).http).toBe(200)
+    await setCycleAmount(account, charge.mandate, 80)
+    expect(await chargeAgain(account, charge)).toMatchObject({ status: 'CANCELLED', amount: 49.9, sale: null })
   })
 
   test.each(['PENDING_SCHEDULE', 'SCHEDULED'] as const)(

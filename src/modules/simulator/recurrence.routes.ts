@@ -66,6 +66,16 @@ const collectionSchema = Type.Object({
   status: Type.String(),
 })
 
+const paramSchemas = {
+  idRec: Type.String(),
+  txId: Type.String({ description: 'An instructionId, or the uuid or id of the charge’s sale.' }),
+  code: Type.String({ enum: reasonCodes }),
+  name: Type.String({ enum: [...scenarios] }),
+}
+/** Those that a path names. */
+const paramsOf = (path: string) =>
+  Type.Object(Object.fromEntries(Object.entries(paramSchemas).filter(([name]) => path.split('/').includes(`:${name}`))))
+
 const authorizationWire = ({ number, idRec, state }: Mandate) => ({ id: number, idRec, status: state })
 
 function collectionWire(charge: Charge, { mandate, plan }: Pick<Recurrence, 'mandate' | 'plan'>) {
@@ -165,7 +175,10 @@ export function recurrenceSimulatorRoutes(context: RecurrenceSimulatorContext) {
 
   return async (app: FastifyInstance) => {
     const post = (path: string, summary: string, answer: Record<string, TSchema>) =>
-      [`${BASE}${path}`, { schema: { tags: ['Sandbox'], summary, response: { 200: answerSchema(answer) } } }] as const
+      [
+        `${BASE}${path}`,
+        { schema: { tags: ['Sandbox'], summary, params: paramsOf(path), response: { 200: answerSchema(answer) } } },
+      ] as const
 
     for (const action of mandateActions)
       app.post<{ Params: { idRec: string } }>(
