@@ -204,23 +204,27 @@ const paySql = statement<{ ord: number }>(
    ), locked_books as materialized (${lockBooksCte('input')}
    ), ready as materialized (
      select * from input where (select count(*) from locked_books) > 0
-   ), ${winnersCtes('ready')}, payments as materialized (
+   ), ${winnersCtes('ready')}, payment_rows as materialized (
      select p.*, w.account_id, 'pay' as effect, null::uuid as reversal_id
      from unnest(${at(0)}::integer[], ${at(1)}::uuid[], ${at(2)}::text[], ${at(3)}::text[], ${at(4)}::text[], ${at(5)}::bytea[], ${at(6)}::text[],
        ${at(7)}::bigint[], ${at(8)}::timestamptz[], ${at(9)}::text[], ${at(10)}::text[], ${at(11)}::text[], ${at(12)}::timestamptz[],
        ${at(13)}::integer[], ${at(14)}::integer[])
        as p(ord, sale_id, rail, kind, end_to_end, content_hash, txid, amount, settled_at, payer_document, payer_name, payer_ispb, event_at,
-         hour, created_hour) join winners w using (ord)
+         hour, created_hour) full join winners w using (ord)
+   ), payments as materialized (
+     select * from payment_rows where account_id is not null
    ), paid as (${paySalesCte('payments')}
    ), ${writeWinnersCtes([
      'select account_id, created_hour, -1, 1, 0, 0 from paid',
      'select account_id, hour, 0, 0, 0, 1 from paid',
    ])}, heard as (${addToInboxCte('payments', at(15))}
-   ), lines as materialized (
+   ), posted as materialized (
      select p.account_id, p.sale_id as source_id, l.code, l.leg, l.debit, l.credit, l.amount, p.event_at, p.hour,
        ${at(15)}::timestamptz as posted_at, p.ord, null::uuid as subject_id
      from unnest(${at(16)}::integer[], ${at(17)}::smallint[], ${at(18)}::smallint[], ${at(19)}::smallint[], ${at(20)}::smallint[], ${at(21)}::bigint[])
-       as l(ord, code, leg, debit, credit, amount) join paid p using (ord)
+       as l(ord, code, leg, debit, credit, amount) full join paid p using (ord)
+   ), lines as materialized (
+     select * from posted where account_id is not null and amount is not null
    ), ${postLinesCtes('lines')}
    select ord from winners`,
 )

@@ -80,14 +80,20 @@ export const changesInput = `
     with ordinality as t(account_id, id, version, state, one_off, next_cycle, open_charges, turns, updated_ms, approved_ms,
       payer_document, payer_name, payer_ispb, ord)`
 
+// What belongs to a change is found by its place in the batch. How large a batch is nobody knows when the statement is
+// planned, and a plain join of two of them would compare each row with each. So they are joined in full, which cannot be
+// done that way, and whatever has no other half is left out by whoever reads the rows.
+
 /** The changes of \`input\` whose mandate still has the version they were decided on: of one mandate the first only. */
 export const winnersCtes = (input: string): string => `
   held_mandates as materialized (
-    select m.account_id, m.id, m.version from mandate m join (select distinct account_id, id from ${input}) i using (account_id, id)
-    order by m.account_id, m.id for no key update of m
+    select m.* from (select distinct account_id, id from ${input} order by account_id, id) i cross join lateral (
+      select account_id, id, version as held_version from mandate
+      where account_id = i.account_id and id = i.id for no key update) m
+  ), compared as materialized (
+    select * from ${input} full join held_mandates using (account_id, id)
   ), winners as materialized (
-    select distinct on (account_id, id) i.* from ${input} i join held_mandates h using (account_id, id) where h.version = i.version
-    order by account_id, id, i.ord
+    select distinct on (account_id, id) * from compared where held_version = version order by account_id, id, ord
   )`
 
 /**
@@ -103,32 +109,33 @@ export const writeWinnersCtes = (deltas: readonly string[] = []): string => `
   ), charge_rows as materialized (
     select c.*, w.account_id, w.id as mandate_id from unnest(${arrays(CHARGES, chargeTypes)})
       as c(ord, fresh, charge_id, number, cycle, state, due_date, amount, sale_id, sale_number, attempt, next_attempt,
-        end_to_end, rejection_code, cancel_reason, created_ms) join winners w using (ord)
+        end_to_end, rejection_code, cancel_reason, created_ms) full join winners w using (ord)
   ), charges_added as (
     insert into charge (account_id, id, number, mandate_id, cycle, state, due_date, amount_cents, sale_id, sale_number, attempt,
       next_attempt, end_to_end, rejection_code, cancel_reason, created_at)
     select account_id, charge_id, number, mandate_id, cycle, state, due_date, amount, sale_id, sale_number, attempt,
       next_attempt, end_to_end, rejection_code, cancel_reason, ${at('created_ms')}
-    from charge_rows where fresh
+    from charge_rows where fresh and account_id is not null
   ), charges_moved as (
     update charge c set state = r.state, amount_cents = r.amount, sale_id = r.sale_id, sale_number = r.sale_number,
       attempt = r.attempt, next_attempt = r.next_attempt, end_to_end = r.end_to_end, rejection_code = r.rejection_code,
       cancel_reason = r.cancel_reason
     from charge_rows r where not r.fresh and c.account_id = r.account_id and c.id = r.charge_id
   ), due_rows as materialized (
-    select d.*, w.account_id from unnest(${arrays(DUES, dueTypes)}) as d(ord, due_id, kind, due_ms) join winners w using (ord)
+    select d.*, w.account_id from unnest(${arrays(DUES, dueTypes)}) as d(ord, due_id, kind, due_ms) full join winners w using (ord)
   ), dues_set as (
     insert into recurrence_due as q (account_id, id, kind, due_at)
-    select account_id, due_id, kind, ${at('due_ms')} from due_rows where kind is not null
+    select account_id, due_id, kind, ${at('due_ms')} from due_rows where kind is not null and account_id is not null
     on conflict (account_id, id) do update set kind = excluded.kind, due_at = excluded.due_at, leased_until = null
       where q.kind <> excluded.kind or q.due_at <> excluded.due_at
   ), dues_gone as (
     delete from recurrence_due q using due_rows d where d.kind is null and q.account_id = d.account_id and q.id = d.due_id
+  ), sale_rows as materialized (
+    select s.*, w.account_id, w.id as mandate_id from unnest(${arrays(SALES, saleTypes)})
+      as s(ord, sale_id, number, charge_id, amount, fee, created_ms, expires_ms, hour) full join winners w using (ord)
   ), new_sales as materialized (
-    select s.*, m.account_id, m.id as mandate_id, m.reference_code, m.callback_url, m.shopper, 0 as turns
-    from unnest(${arrays(SALES, saleTypes)})
-      as s(ord, sale_id, number, charge_id, amount, fee, created_ms, expires_ms, hour)
-    join winners w using (ord) join mandate m on m.account_id = w.account_id and m.id = w.id
+    select s.*, m.reference_code, m.callback_url, m.shopper, 0 as turns
+    from sale_rows s join mandate m on m.account_id = s.account_id and m.id = s.mandate_id where s.sale_id is not null
   ), sales_added as (${addChargeSalesCte('new_sales')}
   ), sales_cancelled as (${cancelChargeSalesCte(`(
     select w.account_id, g.sale_id from unnest(${arrays(CANCELLED, cancelledTypes)}) as g(ord, sale_id) join winners w using (ord)) gone`)}
@@ -137,9 +144,12 @@ export const writeWinnersCtes = (deltas: readonly string[] = []): string => `
     'select account_id, hour, -1, 0, 1, 0 from sales_cancelled',
     ...deltas,
   ])}
-  ), told as materialized (
+  ), outgoing as materialized (
     select n.*, x.turn, x.also_id, w.account_id, w.id as resource_id from ${outgoRows(OUTGO)}
-    join unnest(${arrays(TURNS, turnTypes)}) as x(notification_id, turn, also_id) using (notification_id) join winners w using (ord)
+    full join unnest(${arrays(TURNS, turnTypes)}) as x(notification_id, turn, also_id) using (notification_id)
+    full join winners w using (ord)
+  ), told as materialized (
+    select * from outgoing where notification_id is not null and account_id is not null
   ), notified as (${addNotificationsCte('told')}
   ), queued as (${queueNotificationsCte('told', `$${NOW}`, `$${NOW}`)}
   )`
