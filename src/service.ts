@@ -26,6 +26,7 @@ import {
 import { ledgerRoutes } from './modules/ledger/index.ts'
 import { countWaiting, createDispatcher, type Dispatcher, notificationRoutes } from './modules/notification/index.ts'
 import { countOrders, lookUpOrders, sendDueOrders, withdrawOrders } from './modules/outflow/index.ts'
+import { liveRoutes, panelRoutes } from './modules/panel/index.ts'
 import { findPayout, payoutRoutes } from './modules/payout/index.ts'
 import {
   cancelChargeOfSale,
@@ -264,6 +265,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
           operatorToken: options.operatorToken,
           merchantRoutes: merchantApi,
           operatorRoutes: operatorApi,
+          panelRoutes: (sessions) => [
+            panelRoutes({ ...command, outbox: deliveries, railName: rail.name }),
+            liveRoutes({ db, sessions, trouble: troubleOfLooking }),
+          ],
         }),
       )
     },

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { createSessions, operatorTimes, panelTimes } from '../modules/account/index.ts'
+import { createSessions, operatorTimes, panelTimes, type Sessions } from '../modules/account/index.ts'
 import type { RegisterContext } from '../modules/simulator/index.ts'
 import { pageCookie } from '../platform/http/cookies.ts'
 import { operatorSessionRoutes } from './operator-session.routes.ts'
@@ -19,6 +19,8 @@ export type PageApisContext = RegisterContext & {
   /** The routes of the API, written once: a session opens them here as credentials do there. */
   readonly merchantRoutes: Routes
   readonly operatorRoutes: Routes
+  /** What only the panel has. */
+  readonly panelRoutes: (sessions: Sessions) => readonly Routes[]
 }
 
 /** What our own pages call: `/register/api`, `/panel/api/…`, `/operator/api/…`. */
@@ -50,6 +52,7 @@ export function pageApis(context: PageApisContext): Routes {
     await root.register(
       page(panelSessionRoutes({ ...context, ...panel }), sessionCredentials(panel, rateLimiter), [
         passwordRoutes(context),
+        ...context.panelRoutes(panel.sessions),
         context.merchantRoutes,
       ]),
       { prefix: '/panel/api' },

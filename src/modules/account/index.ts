@@ -18,6 +18,7 @@ export {
 } from './account.ts'
 export { attemptKeys, pruneAttempts } from './attempts.ts'
 export { type Authenticator, type Caller, createAuthenticator } from './authenticate.ts'
+export { findCredentialFacts } from './credential-facts.ts'
 export { createDeliveryCredentials, type DeliveryCredentials, type DeliverySecrets } from './delivery-credentials.ts'
 export type { NotificationSettings } from './notification-settings.ts'
 export { type OpenAccountRefusal, type OpenedAccount, openAccount } from './open-account.ts'
@@ -27,6 +28,7 @@ export {
   findRecipient,
   type LinkedRecipient,
   linkRecipient,
+  listAllRecipients,
   listRecipients,
   type Recipient,
   setRecipientActive,

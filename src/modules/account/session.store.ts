@@ -1,7 +1,7 @@
 import type { Instant } from '../../kernel/calendar.ts'
 import type { AccountId } from '../../kernel/ids.ts'
 import { type Queryable, statement } from '../../platform/database/database.ts'
-import { sqlTime } from '../../platform/database/sql-values.ts'
+import { bytesArray, plainArray, sqlTime } from '../../platform/database/sql-values.ts'
 import type { AccountStatus } from './account.ts'
 import type { Session } from './session.ts'
 
@@ -37,6 +37,22 @@ export async function findSession(
   if (row === undefined) return undefined
   const { idle_ends_at: idleEndsAt, ends_at: endsAt, status, api_key: apiKey } = row
   return { accountId, tokenHash, idleEndsAt, endsAt, status, apiKey: apiKey ?? '' }
+}
+
+const livingSql = statement<{ ord: number; idle_ends_at: Instant; ends_at: Instant; status: AccountStatus }>(
+  'session_living',
+  `select k.ord, s.idle_ends_at, s.ends_at, a.status
+   from unnest($1::bigint[], $2::bytea[]) with ordinality k(account_id, token_hash, ord)
+     join session s using (account_id, token_hash) join account a on a.id = s.account_id`,
+)
+
+/** How some sessions stand now, by their place in the list; those that ended are not among them. */
+export async function findSessionEnds(db: Queryable, sessions: readonly Session[]) {
+  const rows = await db.query(livingSql, [
+    plainArray(sessions.map(({ accountId }) => accountId)),
+    bytesArray(sessions.map(({ tokenHash }) => tokenHash)),
+  ])
+  return rows.map(({ ord, idle_ends_at: idleEndsAt, ends_at: endsAt, status }) => ({ ord, idleEndsAt, endsAt, status }))
 }
 
 const noteUseSql = statement(

@@ -12,6 +12,7 @@ import {
   type FoundSession,
   findPasswordHash,
   findSession,
+  findSessionEnds,
   findSignIn,
   insertSession,
   noteUse,
@@ -38,6 +39,8 @@ export type Sessions = {
   /** The session of a token, if it lives; its use is noted. */
   find(token: string | undefined): Promise<FoundSession | undefined>
   end(session: Session): Promise<void>
+  /** Which of them still live; nothing is noted. */
+  living<S extends Session>(sessions: readonly S[]): Promise<ReadonlySet<S>>
 }
 
 export type SessionsOptions = {
@@ -69,6 +72,13 @@ export function createSessions({ db, ids, clock }: SignInContext, options: Sessi
       return session
     },
     end: (session) => endSession(db, session),
+    async living(asked) {
+      if (asked.length === 0) return new Set()
+      const found = await findSessionEnds(db, asked)
+      const now = clock.now()
+      const lives = found.filter((session) => session.status === 'ACTIVE' && sessionLives(session, now))
+      return new Set(lives.map(({ ord }) => asked[ord - 1]!))
+    },
   }
 }
 

@@ -38,5 +38,6 @@ export {
   type transactionSchema,
   transactionWire,
 } from './sale.wire.ts'
+export { findSaleHours, findSaleMarks, type SaleHour } from './sale-hours.ts'
 export { settleStep } from './settle-legs.ts'
 export { findSplitBlocks } from './split-blocks.ts'
