@@ -3,6 +3,8 @@ import { createApp } from './api/app.ts'
 import { accountCredentials, operatorCredentials } from './api/authenticate.ts'
 import { operatorRoutes } from './api/operator.routes.ts'
 import { pageApis } from './api/page-apis.ts'
+import { pageRoutes } from './api/pages.ts'
+import { payRoutes } from './api/pay.routes.ts'
 import { createRateLimiter } from './api/rate-limit.ts'
 import { serviceRoutes } from './api/service.routes.ts'
 import type { Config } from './config.ts'
@@ -240,6 +242,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
           renderMetrics: options.renderMetrics ?? (() => metrics.registry.metrics()),
         }),
       )
+      await root.register(pageRoutes({ env: config.env }))
+      await root.register(payRoutes({ ...pix, processes: config.processes }))
       await root.register(qrImageRoutes(pix))
       await root.register(mandateImageRoutes(pix))
       // What only a sandbox has does not exist in production.

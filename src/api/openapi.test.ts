@@ -26,11 +26,9 @@ type Operation = {
   readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Media }>>
 }
 
-/** Pages and machines' routes: no part of the API. */
-// biome-ignore format: a list
-const hidden = ['/', '/docs', '/docs/js/scalar.js', '/healthz', '/metrics', '/openapi.json', '/panel', '/readyz', '/register']
-/** What our own pages call is no part of the published API. */
-const ofPages = /^\/(panel|operator|register)\/api(\/|$)/
+/** Machines' routes, the pages and what only the pages call: no part of the API. */
+const hidden = ['/', '/docs', '/docs/js/scalar.js', '/healthz', '/metrics', '/openapi.json', '/readyz']
+const ofPages = /\*$|^\/(panel|pay|phone|register|operator(?!\/v1))(\/|$)/
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is looked at from all sides
 let document: any
