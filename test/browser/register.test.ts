@@ -39,7 +39,7 @@ describe('registration', () => {
     const [pay] = await Promise.all([page.context().waitForEvent('page'), link.click()])
     await pay.getByRole('heading', { name: /Pagar R\$\s10,50/ }).waitFor()
 
-    const [sale] = (await account.get('/v1.1/transactions')).body.transactions
+    const [sale] = (await account.get('/v1.1/transactions')).body.result
     expect((await account.post(`/v1.1/sandbox/sim/sale/${sale.uuid}/paid`)).http).toBe(200)
     await pay.getByRole('heading', { name: 'Pagamento confirmado' }).waitFor()
   })
