@@ -61,7 +61,7 @@ describe('the panel', () => {
     await page.getByLabel('Amount').fill('12')
     await page.getByRole('dialog').getByRole('button', { name: 'Refund' }).click()
     await page.getByText('Refund asked for', { exact: true }).waitFor()
-    await page.getByText(/refundHeld/).waitFor()
+    await page.getByText(/Refund, held/).waitFor()
     await expectAccessible(page)
   })
 

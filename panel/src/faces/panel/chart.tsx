@@ -7,6 +7,7 @@ export type Series = { readonly label: string; readonly color: string; readonly 
 type ChartProps = {
   /** What it shows, in a sentence: a screen reader has nothing else of a picture. */
   readonly label: string
+  readonly timeLabel: string
   /** Wire timestamps or days. */
   readonly times: readonly string[]
   readonly bars: readonly Series[]
@@ -18,7 +19,7 @@ const HEIGHT = 220
 const colorOf = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
 /** Bars over time, drawn anew when the data or the width changes. */
-export function Chart({ label, times, bars, format, formatTime }: ChartProps) {
+export function Chart({ label, timeLabel, times, bars, format, formatTime }: ChartProps) {
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const element = place.current
@@ -44,7 +45,7 @@ export function Chart({ label, times, bars, format, formatTime }: ChartProps) {
           { ...axis, size: 72, values: (_plot, ticks) => ticks.map((value) => format(value)) },
         ],
         series: [
-          { value: (_plot, at) => (at === null || !times[at] ? '' : formatTime(times[at])) },
+          { label: timeLabel, value: (_plot, at) => (at === null || !times[at] ? '' : formatTime(times[at])) },
           ...bars.map((series) => ({
             label: series.label,
             stroke: colorOf(series.color),
@@ -64,6 +65,6 @@ export function Chart({ label, times, bars, format, formatTime }: ChartProps) {
       resize.disconnect()
       plot.destroy()
     }
-  }, [times, bars, format, formatTime])
+  }, [timeLabel, times, bars, format, formatTime])
   return <div ref={place} className="chart" role="img" aria-label={label} />
 }

@@ -39,26 +39,18 @@ export function Overview() {
     <div className="stack">
       <h1>{w.overview}</h1>
       <div className="grid">
-        <Card>
-          <Stat
-            label={w.available}
-            value={f.money(data.balance.available)}
-            hint={data.balance.blocked > 0 ? w.blocked(f.money(data.balance.blocked)) : undefined}
-          />
-        </Card>
-        <Card>
-          <Stat label={`${w.received} · ${w.today}`} value={f.money(today.received)} />
-        </Card>
-        <Card>
-          <Stat label={`${w.charges} · ${w.today}`} value={f.count(today.charges)} />
-        </Card>
-        <Card>
-          <Stat
-            label={`${w.conversion} · ${w.today}`}
-            value={today.conversion === null ? '–' : f.percent(today.conversion)}
-            hint={`${w.paid}: ${f.count(today.paid)}`}
-          />
-        </Card>
+        <Stat
+          label={w.available}
+          value={f.money(data.balance.available)}
+          hint={data.balance.blocked > 0 ? w.blocked(f.money(data.balance.blocked)) : undefined}
+        />
+        <Stat label={`${w.received} · ${w.today}`} value={f.money(today.received)} />
+        <Stat label={`${w.charges} · ${w.today}`} value={f.count(today.charges)} />
+        <Stat
+          label={`${w.conversion} · ${w.today}`}
+          value={today.conversion === null ? '–' : f.percent(today.conversion)}
+          hint={`${w.paid}: ${f.count(today.paid)}`}
+        />
       </div>
       <Tabs
         label={w.overview}
@@ -89,11 +81,19 @@ function Counts({ counts, title }: { readonly counts: readonly Count[]; readonly
   return (
     <div className="stack">
       <Card title={w.received}>
-        <Chart label={`${w.received}: ${title}`} times={times} bars={amounts} format={f.money} formatTime={time} />
+        <Chart
+          label={`${w.received}: ${title}`}
+          timeLabel={w.from}
+          times={times}
+          bars={amounts}
+          format={f.money}
+          formatTime={time}
+        />
       </Card>
       <Card title={`${w.charges} / ${w.paid}`}>
         <Chart
           label={`${w.charges}, ${w.paid}: ${title}`}
+          timeLabel={w.from}
           times={times}
           bars={numbers}
           format={f.count}

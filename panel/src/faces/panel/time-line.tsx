@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { Badge, CodeBlock, useFormats, useWords } from '../../kit/index.ts'
 import { type Attempt, type Delivery, type Happening, toneOf } from './sale-types.ts'
-import { words } from './words.ts'
+import { type TransferName, transferWords, words } from './words.ts'
 
 export function TimeLine({ events }: { readonly events: readonly Happening[] }) {
   const w = useWords(words)
@@ -58,6 +58,7 @@ function Title({ event }: { readonly event: Happening }): ReactNode {
 
 function Details({ event }: { readonly event: Happening }): ReactNode {
   const w = useWords(words)
+  const names = useWords(transferWords)
   const f = useFormats()
   switch (event.kind) {
     case 'created':
@@ -85,7 +86,8 @@ function Details({ event }: { readonly event: Happening }): ReactNode {
     case 'transfer':
       return (
         <p className="muted">
-          {event.transfer}: {event.from} → {event.to}, {f.money(event.amount)}
+          {names[event.transfer as TransferName] ?? event.transfer} · {event.from} → {event.to} ·{' '}
+          {f.money(event.amount)}
         </p>
       )
     case 'notification':

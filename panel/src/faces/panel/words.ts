@@ -85,10 +85,29 @@ export const words = defineWords({
   DELIVERED: ['Entregue', 'Delivered'],
   FAILED: ['Falhou', 'Failed'],
   waiting: ['Na fila', 'Waiting'],
-  attempts: [(n: number) => `${n} tentativas`, (n: number) => (n === 1 ? '1 attempt' : `${n} attempts`)],
+  attempts: [
+    (n: number) => (n === 1 ? '1 tentativa' : `${n} tentativas`),
+    (n: number) => (n === 1 ? '1 attempt' : `${n} attempts`),
+  ],
   attempt: [(n: number) => `Tentativa ${n}`, (n: number) => `Attempt ${n}`],
   noAnswer: ['sem resposta', 'no answer'],
   request: ['Pedido', 'Request'],
   response: ['Resposta', 'Response'],
   duration: [(ms: string) => `${ms} ms`, (ms: string) => `${ms} ms`],
 })
+
+/** Every way money moves in a book, by the ledger's own names. */
+export const transferWords = defineWords({
+  chargePaid: ['Cobrança recorrente', 'Recurring charge'],
+  salePaid: ['Venda PIX', 'PIX sale'],
+  splitOut: ['Parte de um recebedor', "A recipient's share"],
+  saleFee: ['Tarifa', 'Fee'],
+  splitIn: ['Parte de uma venda', 'Share of a sale'],
+  refundHeld: ['Devolução, reservada', 'Refund, held'],
+  refundPaid: ['Devolução, enviada', 'Refund, gone out'],
+  refundReturned: ['Devolução, estornada', 'Refund, given back'],
+  reversalHeld: ['Pagamento a devolver', 'Payment to give back'],
+  reversalPaid: ['Pagamento devolvido', 'Payment given back'],
+  reversalKept: ['Pagamento que não pôde voltar', 'Payment that could not go back'],
+})
+export type TransferName = keyof (typeof transferWords)['pt']

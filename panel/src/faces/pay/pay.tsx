@@ -73,7 +73,9 @@ type EndedProps = {
 function Ended({ title, tone, path, hint, children }: EndedProps) {
   useTitle(title)
   // The page changed under the payer's hands: a look at the top again.
-  useEffect(() => window.scrollTo(0, 0), [])
+  useEffect(() => {
+    window.scrollTo(0, 0)
+  }, [])
   return (
     <Card>
       <div className="stack centred">
