@@ -7,7 +7,7 @@ import type { Database } from '../platform/database/database.ts'
 import { readBody } from '../platform/http/body.ts'
 import { success } from '../platform/http/context.ts'
 import { RequestUnusable } from '../platform/http/refusals.ts'
-import { type PageSessions, signIn, signOut, unwrapAttempt } from './page-sessions.ts'
+import { admit, endSession, type PageSessions, signOut, unwrapAttempt } from './page-sessions.ts'
 
 export type OperatorSessionContext = PageSessions & {
   readonly db: Database
@@ -38,7 +38,8 @@ export function operatorSessionRoutes(context: OperatorSessionContext) {
         async () => timingSafeEqual(digest(token), expected) || undefined,
       )
       if (!unwrapAttempt(reply, tried)) throw new RequestUnusable(401, 'the token is not right')
-      await signIn(context, db, request, reply, OPERATOR_ACCOUNT_ID)
+      await endSession(context, request)
+      admit(context, reply, await sessions.open(db, OPERATOR_ACCOUNT_ID))
       return success
     })
 

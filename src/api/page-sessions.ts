@@ -1,9 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { SECOND_MS } from '../kernel/calendar.ts'
-import type { AccountId } from '../kernel/ids.ts'
 import type { Result } from '../kernel/result.ts'
 import type { Sessions, TooMany } from '../modules/account/index.ts'
-import type { Queryable } from '../platform/database/database.ts'
 import type { Cookie } from '../platform/http/cookies.ts'
 import { RequestUnusable } from '../platform/http/refusals.ts'
 import type { RateLimiter } from './rate-limit.ts'
@@ -26,18 +24,7 @@ export function sessionCredentials({ sessions, cookie }: PageSessions, rateLimit
   }
 }
 
-/** A new token at every sign-in; the session that the browser had before ends. */
-export async function signIn(
-  page: PageSessions,
-  db: Queryable,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  id: AccountId,
-) {
-  await endSession(page, request)
-  admit(page, reply, await page.sessions.open(db, id))
-}
-
+/** A new token at every sign-in; the session that the browser had before is ended first. */
 export function admit({ sessions, cookie }: PageSessions, reply: FastifyReply, token: string): void {
   cookie.set(reply, token, sessions.times.lifeMs / SECOND_MS)
 }

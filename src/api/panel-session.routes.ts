@@ -9,6 +9,7 @@ import {
   changePassword,
   checkPassword,
   findAccountProfile,
+  openChecked,
   PASSWORD_MAX,
   passwordField,
 } from '../modules/account/index.ts'
@@ -18,7 +19,7 @@ import { readBody } from '../platform/http/body.ts'
 import { success } from '../platform/http/context.ts'
 import { RequestInvalid, RequestUnusable } from '../platform/http/refusals.ts'
 import type { RandomIds } from '../platform/random-ids.ts'
-import { type PageSessions, signIn, signOut, unwrapAttempt } from './page-sessions.ts'
+import { admit, endSession, type PageSessions, signOut, unwrapAttempt } from './page-sessions.ts'
 
 export type PanelSessionContext = PageSessions & {
   readonly db: Database
@@ -52,10 +53,14 @@ export function panelSessionRoutes(context: PanelSessionContext) {
 
     app.post('/session', async (request, reply) => {
       const asked = readBody(request, signInFields)
-      const tried = await attempt(context, attemptKeys.signIn(request.ip, asked.email), () => checkPassword(db, asked))
-      const accountId = unwrapAttempt(reply, tried)
-      if (accountId === undefined) throw new RequestUnusable(401, 'the e-mail or the password is not right')
-      await signIn(context, db, request, reply, accountId)
+      const tried = await attempt(context, attemptKeys.signIn(request.ip, asked.email), async () => {
+        const checked = await checkPassword(db, asked)
+        return checked && openChecked(db, sessions, checked)
+      })
+      const token = unwrapAttempt(reply, tried)
+      if (token === undefined) throw new RequestUnusable(401, 'the e-mail or the password is not right')
+      await endSession(context, request)
+      admit(context, reply, token)
       return success
     })
 

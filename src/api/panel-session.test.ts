@@ -3,6 +3,8 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { asPage, cookieOf, PASSWORD, signedIn } from '../../test/harness/pages.ts'
 import { startTestService, testService } from '../../test/harness/test-service.ts'
 import { HOUR_MS, MINUTE_MS } from '../kernel/calendar.ts'
+import { checkPassword, createSessions, openChecked, panelTimes } from '../modules/account/index.ts'
+import { systemRandomIds } from '../platform/random-ids.ts'
 
 const it = testService()
 const SESSION = '/panel/api/session'
@@ -178,6 +180,19 @@ describe('changing the password', () => {
     expect((await signIn(email, 'another password')).http).toBe(200)
   })
 
+  test('is waited for by a sign-in with the old one that is on its way', async () => {
+    const { panel, email } = await signedIn(it)
+    const { db } = it.service
+    const checked = await checkPassword(db, { email, password: PASSWORD })
+    const sessions = createSessions(
+      { db, ids: systemRandomIds(), clock: it.clock },
+      { whose: 'merchant', times: panelTimes },
+    )
+    expect(await openChecked(db, sessions, checked!)).toBeDefined()
+    await panel.put('/panel/api/password', { currentPassword: PASSWORD, password: 'another password' })
+    expect(await openChecked(db, sessions, checked!)).toBeUndefined()
+  })
+
   test('needs the current one, and a new one that will do', async () => {
     const { panel, email } = await signedIn(it)
     const wrong = await panel.put('/panel/api/password', { currentPassword: 'not this', password: 'another password' })
@@ -193,5 +208,29 @@ describe('changing the password', () => {
       panel.put('/panel/api/password', { currentPassword, password: PASSWORD })
     for (let n = 0; n < 10; n += 1) expect((await change('not this')).http).toBe(400)
     expect((await change(PASSWORD)).http).toBe(429)
+  })
+})
+
+describe('the operator gives an account its sign-in', () => {
+  const give = (id: string, email: string, password = 'given by the operator') =>
+    it.operator.put(`/operator/v1/accounts/${id}/sign-in`, { email, password })
+
+  test('which opens the panel, and ends what was open', async () => {
+    const made = await it.operator.post('/operator/v1/accounts', { name: 'Loja sem senha' })
+    expect((await give(made.body.account.id, 'first-time@example.com')).http).toBe(200)
+    expect((await signIn('first-time@example.com', 'given by the operator')).http).toBe(200)
+    const { panel, id, email } = await signedIn(it)
+    expect((await give(id, email)).http).toBe(200)
+    expect((await panel.get('/panel/api/v1.1/balance')).http).toBe(401)
+    expect((await signIn(email)).http).toBe(401)
+  })
+
+  test('but not one that is taken, weak, or of nobody', async () => {
+    const [one, two] = [await signedIn(it), await signedIn(it)]
+    const taken = await give(one.id, two.email.toUpperCase())
+    expect([taken.http, taken.body.errors[0].field]).toEqual([400, 'email'])
+    expect((await one.panel.get('/panel/api/v1.1/balance')).http).toBe(200)
+    expect((await give(one.id, one.email, 'short')).http).toBe(400)
+    expect((await give('00000000-0000-7000-8000-000000000001', 'root@example.com')).http).toBe(404)
   })
 })

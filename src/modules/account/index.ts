@@ -35,7 +35,7 @@ export {
 } from './recipients.ts'
 export { recipientSchema, recipientWire } from './recipients.wire.ts'
 export { OVERLAP_HOURS_MAX, rotateToken } from './rotate-credentials.ts'
-export { pruneSessions } from './session.store.ts'
+export { pruneSessions, setSignIn } from './session.store.ts'
 export { operatorTimes, panelTimes, type Session } from './session.ts'
 export {
   type AccountProfile,
@@ -59,6 +59,7 @@ export {
   changePassword,
   checkPassword,
   createSessions,
+  openChecked,
   type Sessions,
   type TooMany,
 } from './sign-in.ts'

@@ -1,7 +1,9 @@
 import type { Instant } from '../../kernel/calendar.ts'
 import type { AccountId } from '../../kernel/ids.ts'
-import { type Queryable, statement } from '../../platform/database/database.ts'
+import { ok, type Result, refuse } from '../../kernel/result.ts'
+import { type Queryable, statement, type Transaction } from '../../platform/database/database.ts'
 import { bytesArray, plainArray, sqlTime } from '../../platform/database/sql-values.ts'
+import { constraintOf, isUniqueViolation } from '../../platform/database/trouble.ts'
 import type { AccountStatus } from './account.ts'
 import type { Session } from './session.ts'
 
@@ -92,6 +94,41 @@ export type SignIn = { readonly accountId: AccountId; readonly status: AccountSt
 export async function findSignIn(db: Queryable, email: string): Promise<SignIn | undefined> {
   const [row] = await db.query(signInSql, [email])
   return row && { accountId: row.id as AccountId, status: row.status, passwordHash: row.password_hash }
+}
+
+const holdSignInSql = statement<{ id: number }>(
+  'account_hold_sign_in',
+  "select id from account where id = $1 and password_hash = $2 and status = 'ACTIVE' for share",
+)
+
+/** True when the password that was checked is still the one; it stays so until the transaction ends. */
+export async function holdSignIn(tx: Transaction, { accountId, passwordHash }: SignIn): Promise<boolean> {
+  return (await tx.query(holdSignInSql, [accountId, passwordHash])).length === 1
+}
+
+const setSignInSql = statement<{ id: number }>(
+  'account_set_sign_in',
+  'update account set email = $2, password_hash = $3 where id = $1 returning id',
+)
+const endAllSql = statement('session_end_all', 'delete from session where account_id = $1')
+
+export type SetSignInRefusal = { code: 'account.emailTaken' }
+
+/** Another e-mail and password for an account; whoever is signed in must sign in again. */
+export async function setSignIn(
+  tx: Transaction,
+  accountId: AccountId,
+  { email, passwordHash }: { email: string; passwordHash: string },
+): Promise<Result<void, SetSignInRefusal>> {
+  try {
+    await tx.query(setSignInSql, [accountId, email, passwordHash])
+  } catch (error) {
+    if (isUniqueViolation(error) && constraintOf(error) === 'account_sign_in')
+      return refuse({ code: 'account.emailTaken' })
+    throw error
+  }
+  await tx.query(endAllSql, [accountId])
+  return ok(undefined)
 }
 
 const passwordSql = statement<{ password_hash: string | null }>(

@@ -14,8 +14,10 @@ import {
   findSession,
   findSessionEnds,
   findSignIn,
+  holdSignIn,
   insertSession,
   noteUse,
+  type SignIn,
   setPasswordHash,
 } from './session.store.ts'
 import {
@@ -95,14 +97,21 @@ export async function attempt<Value>(
   return ok(value)
 }
 
-/** The account that the e-mail and the password open. An unknown e-mail, a wrong password and a closed account look alike. */
+/** Whom the e-mail and the password name. An unknown e-mail, a wrong password and a closed account look alike. */
 export async function checkPassword(
   db: Queryable,
   { email, password }: { email: string; password: string },
-): Promise<AccountId | undefined> {
+): Promise<SignIn | undefined> {
   const found = await findSignIn(db, email)
   const matches = await passwordMatches(password, found?.passwordHash)
-  return found !== undefined && matches && found.status === 'ACTIVE' ? found.accountId : undefined
+  return found !== undefined && matches && found.status === 'ACTIVE' ? found : undefined
+}
+
+/** A session, unless the password was changed since it was checked: a change ends sessions, and must end this one too. */
+export function openChecked(db: Database, sessions: Sessions, checked: SignIn): Promise<string | undefined> {
+  return db.inTransaction(async (tx) =>
+    (await holdSignIn(tx, checked)) ? sessions.open(tx, checked.accountId) : undefined,
+  )
 }
 
 export type PasswordChange = { readonly currentPassword: string; readonly password: string }

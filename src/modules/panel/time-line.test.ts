@@ -2,8 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { pay } from '../../../test/harness/given.ts'
 import { merchants } from '../../../test/harness/merchants.ts'
 import { signedIn } from '../../../test/harness/pages.ts'
+import { approvedMandate, chargesOf, done, givenPlan } from '../../../test/harness/recurring.ts'
 import { testService } from '../../../test/harness/test-service.ts'
+import { type CalendarDay, plusDays as plus } from '../../kernel/calendar.ts'
 
+const plusDays = (day: string, days: number) => plus(day as CalendarDay, days)
 const it = testService({ deliveries: true })
 const { merchant, settle, exhaust } = merchants(it)
 type Event = { at: string | null; kind: string } & Record<string, unknown>
@@ -90,6 +93,31 @@ describe('the time line of a sale', () => {
     expect(kinds(late.events).slice(0, 3)).toEqual(['created', 'cancelled', 'reversal'])
     expect(late.events[1].at).toBeNull()
     expect(late.events[2]).toMatchObject({ reason: 'SALE_NOT_PENDING' })
+  })
+
+  test('a charge of a recurrence shows its mandate', async () => {
+    const shop = await signedIn(it)
+    const receiver = await merchant()
+    await shop.api.put('/v1.1/account/notifications', { payment: { url: receiver.hook } })
+    const day = (await shop.panel.get('/panel/api/overview')).body.now.slice(0, 10)
+    const mandate = await approvedMandate(shop, { planId: await givenPlan(shop), initialDate: plusDays(day, 5) })
+    await done(shop.api.post(`/v1.1/pix-automatic/sandbox/sim/recurrence/${mandate.idRec}/run-due`))
+    await settle()
+    const [charge] = await chargesOf(mandate)
+    const [{ sale_id: uuid } = { sale_id: '' }] = await it.rows<{ sale_id: string }>(
+      'select sale_id from charge where sale_id is not null and mandate_id = $1',
+      [mandate.uuid],
+    )
+    const { body, text } = await shop.panel.get(`/panel/api/sales/${uuid}`)
+    expect(body.recurrence, text).toMatchObject({
+      authorization: { idRec: mandate.idRec, status: 'APPROVED' },
+      scheduledPayment: { instructionId: charge!.instructionId, status: 'SCHEDULED' },
+    })
+    expect(body.events.map(({ eventType }: { eventType?: string }) => eventType)).toContain(
+      'RECURRENCE_CHARGE_SCHEDULED',
+    )
+    // The bytes that were sent are shown as they were; everything else hides the document.
+    expect(JSON.stringify([body.sale, body.recurrence])).not.toContain('52998224725')
   })
 
   test("another account's sale is not found", async () => {
