@@ -88,8 +88,9 @@ function steps(account: number, count: number): readonly (readonly [string, stri
     ],
     [
       'counted its lines',
-      `insert into book_hour (account_id, hour, lines, seq_low, seq_high)
-       select account_id, floor(extract(epoch from event_at) / 3600)::integer, count(*), min(book_seq), max(book_seq)
+      `insert into book_hour (account_id, hour, lines, seq_low, seq_high, received_cents)
+       select account_id, floor(extract(epoch from event_at) / 3600)::integer, count(*), min(book_seq), max(book_seq),
+         coalesce(sum(amount_cents) filter (where code = 10), 0)::bigint
        from transfer where account_id = ${account} group by 1, 2`,
     ],
     [

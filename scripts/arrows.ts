@@ -11,6 +11,7 @@ export const moduleMayImport: Readonly<Record<string, readonly string[]>> = {
   recurrence: ['sale', 'account', 'ledger', 'notification'],
   transaction: ['sale', 'refund', 'payout', 'account', 'ledger'],
   door: ['recurrence', 'sale', 'split', 'refund', 'payout', 'outflow', 'account', 'ledger', 'notification'],
+  panel: ['door', 'recurrence', 'sale', 'refund', 'split', 'account', 'ledger', 'notification'],
   simulator: ['door', 'recurrence', 'account', 'ledger', 'sale', 'refund', 'payout', 'outflow', 'notification'],
 }
 

@@ -154,6 +154,11 @@ const corruptions: { check: string; what: string; sql: string; also?: string[] }
     sql: `update book_hour set hour = hour + 1 where account_id = ${book('other')}`,
   },
   {
+    check: 'the counts of statement lines are right, in all and by the hour',
+    what: 'an hour that brought in more than its lines',
+    sql: `update book_hour set received_cents = received_cents + 1 where account_id = ${book('other')}`,
+  },
+  {
     check: 'the trial balance over all books is zero',
     what: 'a fee that went to an account that is not',
     sql: `${withoutCheck('book_balances')}
@@ -274,6 +279,7 @@ const corruptions: { check: string; what: string; sql: string; also?: string[] }
     check: 'a share is credited once, exactly, and only when it is settled',
     what: 'a settled share whose credit went elsewhere',
     sql: `update transfer set code = 90, source_id = ${nowhere} where code = 21`,
+    also: ['the counts of statement lines are right, in all and by the hour'],
   },
   {
     check: 'a share is credited once, exactly, and only when it is settled',

@@ -35,6 +35,7 @@ export const errorEnvelopes: Readonly<Record<string, Row>> = {
   'account.notFound':         [404, 998, 'account not found',         'non-existent account'],
   'account.emailTaken':       [400,  -1, 'field validation failure',  'is used by another account'],
   'account.overdraftInUse':   [400,  -1, 'field validation failure',  'must cover what the account uses already'],
+  'notifications.noAddress':  [400,  -1, 'field validation failure',  'there is no address to send it to'],
   'clock.backwards':          [400,  -1, 'field validation failure',  'the clock does not go backwards'],
   'clock.tooFar':             [400,  -1, 'field validation failure',  'a jump is at most 1830 days'],
 }

@@ -11,14 +11,17 @@ import {
   type Authenticator,
   findAccountIdByUuid,
   findAccountProfile,
+  hashPassword,
   linkRecipient,
   listAccountProfiles,
   OPERATOR_ACCOUNT_ID,
   OVERLAP_HOURS_MAX,
   openAccount,
   operatorSettingsFields,
+  passwordField,
   rotateToken,
   setRecipientActive,
+  setSignIn,
   settingsChanges,
   settingsWire,
   updateSettings,
@@ -59,6 +62,7 @@ const pageFields = { page: pageField, maxPageResults: pageSizeField }
 const linkFields = { recipientId: required(text({ max: 36 })) }
 const activeFields = { active: required(flag()) }
 const rotateFields = { overlapHours: integer({ min: 0, max: OVERLAP_HOURS_MAX }) }
+const signInFields = { email: required(email()), password: required(passwordField) }
 const notFound = { 'account.notFound': 'accountId' }
 
 const profileWire = (profile: AccountProfile) => ({
@@ -188,6 +192,21 @@ export function operatorRoutes(context: OperatorContext) {
           credentials: { apiKey, apiToken },
           previousTokenEndsAt: wireTimestamp(previousTokenEndsAt),
         }
+      },
+    )
+
+    app.put<AccountParams>(
+      '/accounts/:accountId/sign-in',
+      describe('The e-mail and password that open the panel; whoever is signed in must sign in again', {
+        params: accountParams,
+        body: objectSchema(signInFields, { examples: [{ email: 'loja@example.com', password: 'a long password' }] }),
+      }),
+      async (request) => {
+        const { email: address, password } = readBody(request, signInFields)
+        const id = unwrap(await accountIdOf(db, request.params.accountId), notFound)
+        const signIn = { email: address, passwordHash: await hashPassword(password, context.ids) }
+        await db.inTransaction(async (tx) => unwrap(await setSignIn(tx, id, signIn), { 'account.emailTaken': 'email' }))
+        return success
       },
     )
 

@@ -4,6 +4,9 @@ import { type Merchant, merchants } from '../../test/harness/merchants.ts'
 import { accepted, payOut, refund, simulate } from '../../test/harness/money-out.ts'
 import type { ReceivedCall } from '../../test/harness/receiver.ts'
 import { testService } from '../../test/harness/test-service.ts'
+import type { AccountId } from '../kernel/ids.ts'
+import { sendTest } from '../modules/notification/index.ts'
+import { systemRandomIds } from '../platform/random-ids.ts'
 
 const it = testService({ deliveries: true })
 const { merchant, settle } = merchants(it)
@@ -61,6 +64,12 @@ async function simulateMandate({ api }: Merchant, what: string, how: string): Pr
   const { http, text } = await api.post(`/v1.1/pix-automatic/sandbox/sim/${what}/${idRec}/${how}`)
   expect(http, text).toBe(200)
 }
+const sendTestTo: Cause = async (shop) => {
+  const { service, clock } = it
+  const [row] = await it.rows<{ id: AccountId }>('select id from account where uuid = $1', [shop.id])
+  const outside = { ids: systemRandomIds(), outbox: service.deliveries, now: clock.now() }
+  await service.db.inTransaction((tx) => sendTest({ tx, ...outside }, { accountId: row!.id, group: 'payment' }))
+}
 const causes: [event: string, cause: Cause][] = [
   ['PAYMENT_CONFIRMATION', (shop) => it.given.paidSale(shop)],
   ['REVERSAL_CREATE', reversalOf],
@@ -84,6 +93,7 @@ const causes: [event: string, cause: Cause][] = [
   ['RECURRENCE_CHARGE_SCHEDULED', (shop) => simulateMandate(shop, 'recurrence', 'scenario/approve-and-settle')],
   ['RECURRENCE_CHARGE_PAID', (shop) => simulateMandate(shop, 'recurrence', 'scenario/approve-and-settle')],
   ['RECURRENCE_CHARGE_FAILED', (shop) => simulateMandate(shop, 'recurrence', 'scenario/no-funds-3x')],
+  ['TEST', sendTestTo],
 ]
 
 async function shop(): Promise<Merchant> {

@@ -124,6 +124,13 @@ const charge = (event: EventName, statuses: readonly string[]) =>
     eventDate: moment(),
   })
 
+const test = Type.Object({
+  type: always('TEST'),
+  uuid: uuid('Of this test; nothing else has it.'),
+  group: Type.String({ enum: ['payment', 'reversal', 'refund', 'payout'], description: 'Whose address is tried.' }),
+  date: moment(),
+})
+
 type Webhook = readonly [event: EventName, summary: string, body: TSchema]
 const described: readonly Webhook[] = [
   ['PAYMENT_CONFIRMATION', 'A sale was paid; or your share of one is being credited', confirmation],
@@ -149,6 +156,7 @@ const described: readonly Webhook[] = [
     'A charge failed, was rejected or was cancelled',
     charge('RECURRENCE_CHARGE_FAILED', ['FAILED', 'REJECTED', 'CANCELLED']),
   ],
+  ['TEST', 'Somebody pressed "send a test" in the panel: nothing happened', test],
 ]
 
 const header = (name: string, description: string) => ({

@@ -16,21 +16,27 @@ export {
   OPERATOR_ACCOUNT_ID,
   paymentMethods,
 } from './account.ts'
+export { addressBlock, attemptKeys, pruneAttempts } from './attempts.ts'
 export { type Authenticator, type Caller, createAuthenticator } from './authenticate.ts'
+export { findCredentialFacts } from './credential-facts.ts'
 export { createDeliveryCredentials, type DeliveryCredentials, type DeliverySecrets } from './delivery-credentials.ts'
 export type { NotificationSettings } from './notification-settings.ts'
-export { hashPassword, openAccount } from './open-account.ts'
+export { type OpenAccountRefusal, type OpenedAccount, openAccount } from './open-account.ts'
+export { hashPassword, PASSWORD_MAX, passwordField } from './password.ts'
 export {
   findLinkedRecipients,
   findRecipient,
   type LinkedRecipient,
   linkRecipient,
+  listAllRecipients,
   listRecipients,
   type Recipient,
   setRecipientActive,
 } from './recipients.ts'
 export { recipientSchema, recipientWire } from './recipients.wire.ts'
 export { OVERLAP_HOURS_MAX, rotateToken } from './rotate-credentials.ts'
+export { pruneSessions, setSignIn } from './session.store.ts'
+export { operatorTimes, panelTimes, type Session } from './session.ts'
 export {
   type AccountProfile,
   findAccountIdByUuid,
@@ -48,3 +54,12 @@ export {
   settingsSchema,
   settingsWire,
 } from './settings.wire.ts'
+export {
+  attempt,
+  changePassword,
+  checkPassword,
+  createSessions,
+  openChecked,
+  type Sessions,
+  type TooMany,
+} from './sign-in.ts'

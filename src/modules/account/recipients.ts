@@ -115,6 +115,27 @@ export async function listRecipients(
   return { total: count!.total, recipients: rows.map((row) => ({ ...row, uuid: row.uuid as AccountUuid })) }
 }
 
+const allLinks = `recipient r join account a on a.id = r.recipient_account_id where r.account_id = $1`
+const countAllSql = statement<{ total: number }>('recipient_count_all', `select count(*) as total from ${allLinks}`)
+const listAllSql = statement<RecipientRow>(
+  'recipient_list_all',
+  `select a.uuid, a.name, a.document, r.active and a.status = 'ACTIVE' as active from ${allLinks}
+   order by r.linked_at desc, r.recipient_account_id desc offset $2 limit $3`,
+)
+
+/** Also those that are switched off, most recently linked first. */
+export async function listAllRecipients(
+  db: Queryable,
+  accountId: AccountId,
+  { offset, limit }: { offset: number; limit: number },
+): Promise<{ total: number; recipients: Recipient[] }> {
+  const [[count], rows] = await Promise.all([
+    db.query(countAllSql, [accountId]),
+    db.query(listAllSql, [accountId, offset, limit]),
+  ])
+  return { total: count!.total, recipients: rows.map((row) => ({ ...row, uuid: row.uuid as AccountUuid })) }
+}
+
 export async function findRecipient(
   db: Queryable,
   accountId: AccountId,

@@ -101,6 +101,17 @@ export async function findPayer(db: Queryable, rail: string, endToEnd: EndToEndI
   return row && { document: row.payer_document, name: row.payer_name, ispb: row.payer_ispb }
 }
 
+const findPaymentSql = statement<{ account_id: number; outcome: 'APPLIED' | 'REVERSED'; outcome_id: string }>(
+  'inbox_find_payment',
+  `select account_id, outcome, outcome_id from inbox where rail = $1 and kind = 'payment' and rail_id = $2`,
+)
+
+/** What a payment became: the sale that it paid, or the reversal that it is. Nobody else's. */
+export async function findPaymentOutcome(db: Queryable, accountId: AccountId, rail: string, endToEnd: string) {
+  const [row] = await db.query(findPaymentSql, [rail, endToEnd])
+  return row?.account_id === accountId ? { outcome: row.outcome, id: row.outcome_id } : undefined
+}
+
 const addOutflowSql = statement(
   'inbox_add_outflow',
   `insert into inbox (rail, kind, rail_id, content_hash, account_id, outcome, outcome_id, settled_at, received_at)

@@ -1,4 +1,4 @@
-import { bookAccountNames, bookAccounts } from './chart.ts'
+import { bookAccountNames, bookAccounts, receivedCodes } from './chart.ts'
 
 /** A rule that must hold for every row: the query finds the ones that break it. */
 export type AuditCheck = { readonly name: string; readonly sql: string }
@@ -60,10 +60,12 @@ export const ledgerChecks: readonly AuditCheck[] = [
       where b.available_lines <> coalesce(t.n, 0) or b.available_lines <> coalesce(h.n, 0)
       union all
       select t.account_id from (
-        select account_id, floor(extract(epoch from event_at) / 3600)::integer as hour, count(*) as n, min(book_seq) as low, max(book_seq) as high
+        select account_id, floor(extract(epoch from event_at) / 3600)::integer as hour, count(*) as n, min(book_seq) as low, max(book_seq) as high,
+          coalesce(sum(amount_cents) filter (where code in (${receivedCodes.join(', ')})), 0)::bigint as received
         from transfer where ${AVAILABLE} in (debit, credit) group by 1, 2) t
       full join book_hour h on h.account_id = t.account_id and h.hour = t.hour
-      where h.lines is distinct from t.n or h.seq_low is distinct from t.low or h.seq_high is distinct from t.high`,
+      where h.lines is distinct from t.n or h.seq_low is distinct from t.low or h.seq_high is distinct from t.high
+        or h.received_cents is distinct from t.received`,
   },
   {
     name: 'the trial balance over all books is zero',

@@ -85,5 +85,12 @@ export const transferRules = {
 
 export type TransferKind = keyof typeof transferRules
 
+/** Money that sales brought in, before their fee. */
+export const receivedCodes: readonly number[] = [
+  transferRules.chargePaid.code,
+  transferRules.salePaid.code,
+  transferRules.splitIn.code,
+]
+
 const rulesByCode = new Map<number, TransferRule>(Object.values(transferRules).map((rule) => [rule.code, rule]))
 export const ruleOf = (code: number): TransferRule | undefined => rulesByCode.get(code)

@@ -7,7 +7,14 @@ export {
   setOverdraftLimit,
 } from './book.store.ts'
 export { transferRules } from './chart.ts'
+export {
+  findLastSequences,
+  findReceived,
+  findTransfersAfter,
+  findTransfersOf,
+  type Transfer,
+} from './find-transfers.ts'
 export { ledgerRoutes } from './ledger.routes.ts'
 export { type Entry, lockBook, post } from './post.ts'
 export { lockBooksCte, type Posting, postingColumns, postLinesCtes } from './posting.ts'
-export { findPostedSources } from './statement.ts'
+export { findPostedSources, type StatementLine, statementPages } from './statement.ts'

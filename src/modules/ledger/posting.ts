@@ -1,5 +1,5 @@
 import type { Cents } from '../../kernel/cents.ts'
-import { bookAccountNames, bookAccounts, type TransferKind, transferRules } from './chart.ts'
+import { bookAccountNames, bookAccounts, receivedCodes, type TransferKind, transferRules } from './chart.ts'
 
 /** One line of a book to be written: it has one debit, one credit and one amount, so it cannot be unbalanced. */
 export type Posting = { readonly kind: TransferKind; readonly leg: number; readonly amount: Cents }
@@ -79,12 +79,14 @@ export function postLinesCtes(lines: string): string {
     select account_id, source_id, code, leg, book_seq, debit, credit, amount, available_after, event_at, posted_at, subject_id from numbered
     returning account_id
   ), book_hour_counted as (
-    insert into book_hour as h (account_id, hour, lines, seq_low, seq_high)
-    select account_id, hour, count(*), min(book_seq), max(book_seq)
+    insert into book_hour as h (account_id, hour, lines, seq_low, seq_high, received_cents)
+    select account_id, hour, count(*), min(book_seq), max(book_seq),
+      coalesce(sum(amount) filter (where code in (${receivedCodes.join(', ')})), 0)::bigint
     from numbered where ${AVAILABLE} in (debit, credit)
     group by 1, 2 order by 1, 2
     on conflict (account_id, hour) do update set lines = h.lines + excluded.lines,
-      seq_low = least(h.seq_low, excluded.seq_low), seq_high = greatest(h.seq_high, excluded.seq_high)
+      seq_low = least(h.seq_low, excluded.seq_low), seq_high = greatest(h.seq_high, excluded.seq_high),
+      received_cents = h.received_cents + excluded.received_cents
     returning account_id
   )`
 }

@@ -82,6 +82,35 @@ function lineFromRow(row: LineRow): StatementLine {
   }
 }
 
+const boundsSql = statement<{ low: number | null; high: number | null }>(
+  'statement_bounds',
+  'select min(seq_low) as low, max(seq_high) as high from book_hour where account_id = $1 and hour >= $2 and hour < $3',
+)
+const belowSql = statement<LineRow>(
+  'statement_lines_below',
+  `select book_seq, source_id, subject_id, code, credit, amount_cents, available_after_cents, event_at from transfer
+   where account_id = $1 and book_seq >= $2 and book_seq < $3 and ${AVAILABLE} in (debit, credit)
+     and event_at >= to_timestamp($4::bigint * ${HOUR_S}) and event_at < to_timestamp($5::bigint * ${HOUR_S})
+   order by book_seq desc limit $6`,
+)
+
+/** All lines of some hours, newest first, page by page. Lines that are written meanwhile come after the first one read. */
+export async function* statementPages(
+  db: Queryable,
+  accountId: AccountId,
+  { hourFrom, hourTo, limit }: Omit<PageQuery, 'offset'>,
+): AsyncGenerator<StatementLine[]> {
+  const [bounds] = await db.query(boundsSql, [accountId, hourFrom, hourTo])
+  const low = bounds?.low
+  if (low == null) return
+  for (let below = bounds!.high! + 1; ; ) {
+    const rows = await db.query(belowSql, [accountId, low, below, hourFrom, hourTo, limit])
+    if (rows.length > 0) yield rows.map(lineFromRow)
+    if (rows.length < limit) return
+    below = rows.at(-1)!.book_seq
+  }
+}
+
 const rangeValues = (accountId: AccountId, { oldestHour, newestHour }: PageWindow) => [
   accountId,
   oldestHour,

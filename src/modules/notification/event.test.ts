@@ -34,12 +34,13 @@ const events: readonly (readonly [EventName, Group, string])[] = [
   ['RECURRENCE_CHARGE_SCHEDULED', 'payment',  ''],
   ['RECURRENCE_CHARGE_PAID',      'payment',  ''],
   ['RECURRENCE_CHARGE_FAILED',    'payment',  ''],
+  ['TEST',                        'payment',  ''],
 ]
 const own = 'https://order.example/hook'
 const switchable = events.filter(([, group]) => group !== 'payment')
 const always = events.filter(([, group]) => group === 'payment')
 
-test('the events are exactly those of the contract', () => {
+test('the events are exactly those of the contract, and the test that the panel sends', () => {
   expect([...eventNames].sort()).toEqual(events.map(([name]) => name).sort())
 })
 

@@ -21,6 +21,7 @@ const rules = {
   RECURRENCE_CHARGE_SCHEDULED: { group: 'payment',  query: '' },
   RECURRENCE_CHARGE_PAID:      { group: 'payment',  query: '' },
   RECURRENCE_CHARGE_FAILED:    { group: 'payment',  query: '' },
+  TEST:                        { group: 'payment',  query: '' },
 } as const satisfies Readonly<Record<string, EventRule>>
 
 export type EventName = keyof typeof rules

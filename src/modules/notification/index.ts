@@ -2,6 +2,7 @@ export { notificationChecks } from './audit.ts'
 export { keepNotificationDays } from './days.ts'
 export { createDispatcher, type Dispatcher, type DispatcherObserver } from './dispatcher.ts'
 export { type EventName, queryOf } from './event.ts'
+export { type Delivery, type DeliveryAttempt, findDeliveries, findDeliveryMarks } from './find-deliveries.ts'
 export { notificationRoutes } from './notification.routes.ts'
 export { type News, notificationFor } from './notification.ts'
 export {
@@ -14,4 +15,5 @@ export {
   queueNotificationsCte,
 } from './outbox.ts'
 export { countWaiting } from './queue.store.ts'
+export { sendTest } from './send-test.ts'
 export { type Telling, tell } from './tell.ts'

@@ -6,12 +6,13 @@ export { CANCELLATION, type Charge, INSUFFICIENT_FUNDS, isOpen, reasonCodes } fr
 export { collectionAt, collectionDay, isInDueWindow } from './cycle.ts'
 export { claimDue, type DueClaim, type DueThing, findNextDue } from './due.store.ts'
 export { type EngineContext, engineStep, runDue } from './engine.ts'
-export { findChargeOfSale, isMandate } from './find-mandates.ts'
+export { findCharge, findChargeOfSale, isMandate } from './find-mandates.ts'
 export { hearCollection, hearMandate, hearPayment } from './hear.ts'
 export { isFinal, type Mandate, type MandateState, priceOfNextCycle } from './mandate.ts'
 export { planRoutes } from './plan.routes.ts'
 export { mandateImageRoutes, recurrenceRoutes } from './recurrence.routes.ts'
 export { findMandateKeys, findRecurrences, findRecurrencesOfCharges, lockMandate } from './recurrence.store.ts'
+export { authorizationWire, scheduledPaymentWire } from './recurrence.wire.ts'
 export {
   AFTER_CHANGES,
   changeColumns,

@@ -6,6 +6,7 @@ export {
   addReversalsCte,
   findReversal,
   findReversals,
+  findReversalsOf,
   postingsForReversal,
   type Reversal,
   reversalNews,

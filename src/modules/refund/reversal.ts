@@ -121,6 +121,16 @@ export async function findReversal(db: Queryable, accountId: AccountId, id: Reve
   return row && fromRow(row)
 }
 
+const ofSaleSql = statement<Row>(
+  'reversals_of_sale',
+  `select ${columns} from reversal where account_id = $1 and sale_id = $2 order by id`,
+)
+
+/** The payments that a sale could not take, oldest first. */
+export async function findReversalsOf(db: Queryable, accountId: AccountId, saleId: SaleId): Promise<Reversal[]> {
+  return (await db.query(ofSaleSql, [accountId, saleId])).map(fromRow)
+}
+
 export async function lockReversal(
   tx: Transaction,
   accountId: AccountId,

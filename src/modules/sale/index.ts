@@ -4,6 +4,7 @@ export { checkoutRoutes, wantsImage } from './checkout.routes.ts'
 export { checkoutHead, createCheckoutParser, knownShopperField, shopperFrom } from './checkout.ts'
 export { type CreateSale, type CreateSaleOutcome, chargeOf, createSales } from './create-sales.ts'
 export { expireLateSales, expireSale, expireSales, findNextExpiries } from './expire-sales.ts'
+export { findPayable, type Payable } from './find-payable.ts'
 export { findPostedSales, findSales, findSalesById } from './find-sales.ts'
 export { countPaidCte, holdSalesCte, payChildrenCte, paySalesCte, takeTurnsCte } from './pay-sales.ts'
 export { paymentConfirmation } from './payment-confirmation.ts'
@@ -38,5 +39,6 @@ export {
   type transactionSchema,
   transactionWire,
 } from './sale.wire.ts'
+export { findSaleHours, findSaleMarks, type SaleHour } from './sale-hours.ts'
 export { settleStep } from './settle-legs.ts'
 export { findSplitBlocks } from './split-blocks.ts'

@@ -35,7 +35,7 @@ const filling = `
   insert into reversal (account_id, id, number, sale_id, end_to_end, amount_cents, reason, created_at)
   select account_id, id, number, id, end_to_end, 1, 'ALREADY_PAID', paid_at from sale;
   insert into sale_hour select account_id, floor(extract(epoch from created_at) / 3600)::integer, 0, count(*), 0, count(*) from sale group by 1, 2;
-  insert into book_hour select account_id, floor(extract(epoch from event_at) / 3600)::integer, count(*), min(book_seq), max(book_seq) from transfer group by 1, 2;
+  insert into book_hour select account_id, floor(extract(epoch from event_at) / 3600)::integer, count(*), min(book_seq), max(book_seq), 0 from transfer group by 1, 2;
   insert into book (account_id) select distinct account_id from sale;
   insert into idempotency_key (account_id, key, request_hash, created_at) select account_id, 'key ' || number, '', created_at from sale;
   insert into split_leg (account_id, sale_id, leg, recipient_account_id, recipient_uuid, transaction_id, amount_cents)
@@ -63,6 +63,9 @@ const filling = `
   select 100000 + number, id, 'MERCHANT', 'ACTIVE', '', '', created_at, 0, 0 from sale;
   insert into credential (api_key, account_id, token_hash, token_sealed, rotated_at) select uuid, id, '', '', created_at from account;
   insert into book (account_id) select id from account where id > 1;
+  insert into session (account_id, token_hash, created_at, idle_ends_at, ends_at)
+  select id, uuid_send(uuid), created_at, created_at, created_at from account;
+  insert into attempt (key_hash, free_at) select uuid_send(uuid), created_at from account;
   insert into notification (account_id, id, resource_id, turn, also_id, event, created_at, url, payload)
   select account_id, id, id, 1, id, 'PAYMENT_CONFIRMATION', paid_at, 'http://127.0.0.1:1/', '{}' from sale;
   insert into notification_attempt (account_id, notification_id, number, at, duration_ms, status, response_code, last, request_headers,
@@ -222,6 +225,27 @@ describe('the plan of a hot statement goes by an index', () => {
       'notification_start_series',
       ['notification_attempt_default_pkey', 'notification_default_pkey', 'notification_queue_pkey'],
     ],
+    ['session_find', ['account_pkey', 'credential_of_account', 'session_pkey']],
+    ['session_living', ['account_pkey', 'session_pkey']],
+    ['session_note_use', ['session_pkey']],
+    ['session_prune', ['session_by_end']],
+    ['attempt_take', []],
+    ['attempt_prune', ['attempt_by_time']],
+    ['sale_hours', ['sale_hour_pkey']],
+    ['sale_marks', ['sale_hour_pkey']],
+    ['book_sequences', ['book_pkey']],
+    ['book_hour_received', ['book_hour_pkey']],
+    ['transfers_of_sources', ['transfer_pkey']],
+    ['transfers_after', ['transfer_account_id_book_seq_key']],
+    ['statement_bounds', ['book_hour_pkey']],
+    ['statement_lines_below', ['transfer_account_id_book_seq_key']],
+    ['reversals_of_sale', ['reversal_of_sale']],
+    ['inbox_find_payment', ['inbox_pkey']],
+    [
+      'notification_deliveries',
+      ['notification_attempt_default_pkey', alsoIndex, resourceIndex, 'notification_queue_pkey'],
+    ],
+    ['notification_marks', ['notification_attempt_default_pkey', 'notification_queue_pkey']],
     ['notification_restart_series', ['notification_default_pkey', 'notification_queue_pkey']],
   ])('%s', async (wanted, indexes) => {
     const plan = await planOf(wanted)

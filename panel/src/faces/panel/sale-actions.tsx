@@ -1,0 +1,139 @@
+import { type FormEvent, useState } from 'react'
+import {
+  api,
+  Button,
+  Card,
+  Confirm,
+  Dialog,
+  FormError,
+  TextField,
+  useAction,
+  useToast,
+  useWords,
+} from '../../kit/index.ts'
+import type { SaleRow } from './sale-types.ts'
+import { words } from './words.ts'
+
+type SaleProps = { readonly sale: SaleRow; readonly onChanged: () => void }
+const v = '/panel/api/v1.1'
+
+export function SaleActions({ sale, told, onChanged }: SaleProps & { readonly told: boolean }) {
+  const w = useWords(words)
+  const say = useToast()
+  const [asking, setAsking] = useState<'refund' | 'void'>()
+  const done = (text: string) => {
+    setAsking(undefined)
+    say(text)
+    onChanged()
+  }
+  const cancel = useAction(async () => {
+    await api(`${v}/transactions/${sale.uuid}/void`, { method: 'PUT' })
+    done(w.voided)
+  })
+  const redeliver = useAction(async () => {
+    await api(`${v}/transactions/${sale.uuid}/webhook/redeliver`, { method: 'POST' })
+    done(w.redelivered)
+  })
+  const left = sale.amount - sale.refunded
+  return (
+    <div className="row">
+      {sale.situation === 'PAID' && !sale.isShare && left > 0 && (
+        <Button onClick={() => setAsking('refund')}>{w.refund}</Button>
+      )}
+      {sale.situation === 'PENDING' && !sale.isShare && (
+        <Button kind="danger" onClick={() => setAsking('void')}>
+          {w.void}
+        </Button>
+      )}
+      {told && (
+        <Button busy={redeliver.busy} onClick={() => void redeliver.run()}>
+          {w.redeliver}
+        </Button>
+      )}
+      <FormError error={redeliver.error} />
+      <Dialog open={asking === 'refund'} title={w.refundTitle} onClose={() => setAsking(undefined)}>
+        <RefundForm sale={sale} onDone={() => done(w.refundAsked)} />
+      </Dialog>
+      <Confirm
+        open={asking === 'void'}
+        title={w.void}
+        action={w.void}
+        danger
+        busy={cancel.busy}
+        onClose={() => setAsking(undefined)}
+        onConfirm={() => void cancel.run()}
+      >
+        <p>{w.voidSure}</p>
+        <FormError error={cancel.error} />
+      </Confirm>
+    </div>
+  )
+}
+
+function RefundForm({ sale, onDone }: { readonly sale: SaleRow; readonly onDone: () => void }) {
+  const w = useWords(words)
+  // One form is one refund, however often it is sent.
+  const [key] = useState(() => crypto.randomUUID())
+  const { run, busy, error } = useAction(async (form: FormData) => {
+    const reason = String(form.get('reason') ?? '').trim()
+    const amount = String(form.get('amount') ?? '')
+      .trim()
+      .replace(',', '.')
+    const body = { amount, ...(reason === '' ? {} : { reason }) }
+    await api(`${v}/transactions/${sale.uuid}/refund`, {
+      method: 'PUT',
+      body,
+      key: `${key} ${amount} ${reason.length}`,
+    })
+    onDone()
+  })
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    void run(new FormData(event.currentTarget))
+  }
+  const left = Math.round((sale.amount - sale.refunded) * 100) / 100
+  return (
+    <form className="stack" onSubmit={submit}>
+      <TextField
+        label={w.amount}
+        name="amount"
+        inputMode="decimal"
+        required
+        defaultValue={String(left)}
+        error={error?.of('amount')}
+      />
+      <TextField label={w.reason} name="reason" maxLength={255} error={error?.of('reason')} />
+      <FormError error={error} shown={['amount', 'reason']} />
+      <Button kind="primary" type="submit" busy={busy}>
+        {w.refund}
+      </Button>
+    </form>
+  )
+}
+
+/** What a payer would do; the service has it in a sandbox only. */
+export function Simulator({ sale, onChanged }: SaleProps) {
+  const w = useWords(words)
+  const say = useToast()
+  const { run, busy, error } = useAction(async (amount?: number) => {
+    const body = amount === undefined ? {} : { amount }
+    await api(`${v}/sandbox/sim/sale/${sale.uuid}/paid`, { method: 'POST', body })
+    say(w.simulated)
+    onChanged()
+  })
+  const more = Math.round(sale.amount * 100 + 1) / 100
+  return (
+    <Card title={w.simulator}>
+      <p className="muted">{w.simulatorHint}</p>
+      <div className="row">
+        <Button busy={busy} onClick={() => void run()}>
+          {sale.situation === 'PENDING' ? w.simulatePaid : w.simulateTwice}
+        </Button>
+        <Button busy={busy} onClick={() => void run(more)}>
+          {w.simulateOther}
+        </Button>
+      </div>
+      <FormError error={error} />
+    </Card>
+  )
+}

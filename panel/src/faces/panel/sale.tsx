@@ -1,0 +1,102 @@
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from 'wouter'
+import {
+  api,
+  Badge,
+  Card,
+  CopyField,
+  ErrorState,
+  Facts,
+  isSandbox,
+  Loading,
+  Table,
+  useFormats,
+  useTitle,
+  useWords,
+} from '../../kit/index.ts'
+import { SaleActions, Simulator } from './sale-actions.tsx'
+import { type SaleAnswer, toneOf } from './sale-types.ts'
+import { TimeLine } from './time-line.tsx'
+import { words } from './words.ts'
+
+export function SalePage() {
+  const w = useWords(words)
+  const { uuid = '' } = useParams<{ uuid: string }>()
+  useTitle(w.sale)
+  const { data, error, refetch } = useQuery({
+    queryKey: ['sales', uuid],
+    queryFn: ({ signal }) => api<SaleAnswer>(`/panel/api/sales/${encodeURIComponent(uuid)}`, { signal }),
+    meta: { topics: ['sales', 'money', 'deliveries'] },
+  })
+  if (data === undefined)
+    return (
+      <div className="stack">
+        <h1>{w.sale}</h1>
+        {error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <Loading />}
+      </div>
+    )
+  return <Shown answer={data} onChanged={() => void refetch()} />
+}
+
+function Shown({ answer, onChanged }: { readonly answer: SaleAnswer; readonly onChanged: () => void }) {
+  const w = useWords(words)
+  const f = useFormats()
+  const { sale, recurrence, events } = answer
+  const legs = sale.split?.recipients ?? []
+  return (
+    <div className="stack">
+      <div className="row-apart">
+        <h1>{sale.referenceCode}</h1>
+        <div className="row" role="status">
+          <strong className="number">{f.money(sale.amount)}</strong>
+          <Badge tone={toneOf[sale.situation]!}>{w[sale.situation]}</Badge>
+        </div>
+      </div>
+      <SaleActions sale={sale} told={events.some(({ kind }) => kind === 'notification')} onChanged={onChanged} />
+      <div className="grid">
+        <Card title={w.sale}>
+          <Facts
+            items={[
+              [w.creation, f.dateTime(sale.creation)],
+              [w.expires, sale.situation === 'PENDING' ? f.dateTime(sale.maxAge) : null],
+              [w.paidAt, sale.paidAt && f.dateTime(sale.paidAt)],
+              [w.fee, f.money(sale.fee)],
+              [w.refunded, sale.refunded > 0 ? f.money(sale.refunded) : null],
+              [w.shopper, sale.shopper.name],
+              [w.email, sale.shopper.email],
+              [w.document, sale.shopper.document],
+              [w.callback, sale.callbackURL],
+              [w.recurrence, recurrence && `${recurrence.authorization.idRec} · ${recurrence.authorization.status}`],
+              [w.dueDate, recurrence?.scheduledPayment && f.date(recurrence.scheduledPayment.dueDate)],
+            ]}
+          />
+        </Card>
+        <Card>
+          <div className="stack">
+            <CopyField label="uuid" text={sale.uuid} />
+            {sale.txid && <CopyField label="txid" text={sale.txid} />}
+            {sale.endToEnd && <CopyField label="endToEnd" text={sale.endToEnd} />}
+          </div>
+        </Card>
+      </div>
+      {legs.length > 0 && (
+        <Card title={w.split}>
+          <Table
+            caption={w.split}
+            rows={legs}
+            rowKey={({ recipientId }) => recipientId}
+            columns={[
+              { header: w.recipient, cell: ({ recipientId }) => recipientId },
+              { header: w.amount, number: true, cell: ({ amount }) => f.money(amount) },
+              { header: w.settlement, cell: ({ settlementStatus }) => settlementStatus },
+            ]}
+          />
+        </Card>
+      )}
+      {isSandbox() && !sale.isShare && !sale.isRecurring && <Simulator sale={sale} onChanged={onChanged} />}
+      <Card title={w.timeLine}>
+        <TimeLine events={events} />
+      </Card>
+    </div>
+  )
+}

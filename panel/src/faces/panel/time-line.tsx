@@ -1,0 +1,152 @@
+import type { ReactNode } from 'react'
+import { Badge, CodeBlock, useFormats, useWords } from '../../kit/index.ts'
+import { type Attempt, type Delivery, type Happening, toneOf } from './sale-types.ts'
+import { type TransferName, transferWords, words } from './words.ts'
+
+export function TimeLine({ events }: { readonly events: readonly Happening[] }) {
+  const w = useWords(words)
+  const f = useFormats()
+  return (
+    <ol className="time-line">
+      {events.map((event) => (
+        <li key={keyOf(event)} className="stack-tight">
+          <div className="row-apart">
+            <strong>
+              <Title event={event} />
+            </strong>
+            <span className="small muted number">{event.at === null ? w.unknownTime : f.dateTime(event.at)}</span>
+          </div>
+          <Details event={event} />
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+/** The same thing keeps its place when more happens: what was opened stays open. */
+function keyOf(event: Happening): string {
+  if (event.kind === 'transfer') return `transfer ${event.sequence}`
+  if (event.kind === 'notification') return event.id
+  return 'uuid' in event ? `${event.kind} ${event.uuid}` : event.kind
+}
+
+function Title({ event }: { readonly event: Happening }): ReactNode {
+  const w = useWords(words)
+  switch (event.kind) {
+    case 'created':
+      return w.created
+    case 'renewed':
+      return w.renewed(event.times)
+    case 'paid':
+      return w.wasPaid
+    case 'cancelled':
+      return w.cancelled
+    case 'refund':
+      return w.refundAskedFor
+    case 'refund.closed':
+      return w.refundClosed
+    case 'reversal':
+      return w.reversalMade
+    case 'reversal.closed':
+      return w.reversalClosed
+    case 'transfer':
+      return `${w.transfer} ${event.sequence}`
+    case 'notification':
+      return `${w.webhook} ${event.eventType}`
+  }
+}
+
+function Details({ event }: { readonly event: Happening }): ReactNode {
+  const w = useWords(words)
+  const names = useWords(transferWords)
+  const f = useFormats()
+  switch (event.kind) {
+    case 'created':
+      return <p className="muted">{f.money(event.amount)}</p>
+    case 'paid':
+      return (
+        <p className="muted">
+          {f.money(event.amount)} {event.payer?.name && w.by(event.payer.name)} {event.payer?.document}
+        </p>
+      )
+    case 'refund':
+    case 'reversal':
+      return (
+        <p className="muted">
+          {f.money(event.amount)} {event.reason}
+        </p>
+      )
+    case 'refund.closed':
+    case 'reversal.closed':
+      return (
+        <p className="muted">
+          {f.money(event.amount)} <Badge tone={toneOf[event.situation]!}>{event.situation}</Badge>
+        </p>
+      )
+    case 'transfer':
+      return (
+        <p className="muted">
+          {names[event.transfer as TransferName] ?? event.transfer} · {event.from} → {event.to} ·{' '}
+          {f.money(event.amount)}
+        </p>
+      )
+    case 'notification':
+      return <Webhook delivery={event} />
+    default:
+      return null
+  }
+}
+
+function Webhook({ delivery }: { readonly delivery: Delivery }) {
+  const w = useWords(words)
+  return (
+    <div className="stack-tight">
+      <div className="row">
+        <Badge tone={toneOf[delivery.state]!}>{delivery.state === 'PENDING' ? w.waiting : w[delivery.state]}</Badge>
+        <span className="small muted">{w.attempts(delivery.attempts.length)}</span>
+        <code className="small">{delivery.endpoint}</code>
+      </div>
+      {delivery.attempts.map((attempt) => (
+        <AttemptDetails key={attempt.number} attempt={attempt} />
+      ))}
+    </div>
+  )
+}
+
+/** Request and response side by side; one below the other on a phone. */
+function AttemptDetails({ attempt }: { readonly attempt: Attempt }) {
+  const w = useWords(words)
+  const f = useFormats()
+  const answered = attempt.responseCode > 0 ? String(attempt.responseCode) : (attempt.failure ?? w.noAnswer)
+  return (
+    <details>
+      <summary>
+        {w.attempt(attempt.number)} · {answered} · {f.dateTime(attempt.date)} ·{' '}
+        {w.duration(f.count(attempt.durationMs))}
+      </summary>
+      <div className="side-by-side">
+        <CodeBlock
+          label={w.request}
+          code={`POST ${attempt.endpoint}\n${headerLines(attempt.request.headers)}\n\n${pretty(attempt.request.payload)}`}
+        />
+        <CodeBlock
+          label={w.response}
+          code={`${answered}\n${headerLines(attempt.response.headers)}\n\n${pretty(attempt.response.body)}`}
+        />
+      </div>
+    </details>
+  )
+}
+
+const headerLines = (headers: Readonly<Record<string, unknown>>): string =>
+  Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n')
+
+function pretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return text
+  }
+}
