@@ -11,7 +11,20 @@ export const moduleMayImport: Readonly<Record<string, readonly string[]>> = {
   recurrence: ['sale', 'account', 'ledger', 'notification'],
   transaction: ['sale', 'refund', 'payout', 'account', 'ledger'],
   door: ['recurrence', 'sale', 'split', 'refund', 'payout', 'outflow', 'account', 'ledger', 'notification'],
-  simulator: ['door', 'recurrence', 'account', 'ledger', 'sale', 'refund', 'payout', 'outflow', 'notification'],
+  location: ['recurrence', 'sale', 'account'],
+  phone: ['door', 'recurrence', 'sale', 'account', 'ledger'],
+  simulator: [
+    'phone',
+    'door',
+    'recurrence',
+    'account',
+    'ledger',
+    'sale',
+    'refund',
+    'payout',
+    'outflow',
+    'notification',
+  ],
 }
 
 /** Top folders of src, highest first. A folder may import itself and what stands below it. */

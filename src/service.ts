@@ -23,6 +23,7 @@ import {
   insideDoor,
 } from './modules/door/index.ts'
 import { ledgerRoutes } from './modules/ledger/index.ts'
+import { locationRoutes } from './modules/location/index.ts'
 import {
   countWaiting,
   createDispatcher,
@@ -32,6 +33,7 @@ import {
 } from './modules/notification/index.ts'
 import { countOrders, lookUpOrders, sendDueOrders, withdrawOrders } from './modules/outflow/index.ts'
 import { findPayout, payoutRoutes } from './modules/payout/index.ts'
+import { phoneRoutes } from './modules/phone/index.ts'
 import {
   cancelChargeOfSale,
   type DueClaim,
@@ -85,7 +87,8 @@ import { createOutgoing } from './platform/outgoing/outgoing.ts'
 import type { RandomIds } from './platform/random-ids.ts'
 import { createSecrets, type Secrets } from './platform/secrets.ts'
 import type { OutflowSettled, Rail } from './rail/rail.ts'
-import { createSandboxRail } from './rail/sandbox/sandbox-rail.ts'
+import { createPayloadSigner } from './rail/sandbox/payload-signer.ts'
+import { createSandboxRail, keysPath } from './rail/sandbox/sandbox-rail.ts'
 import type { SweepContext } from './worker/sweeps.ts'
 
 export type ServiceOptions = {
@@ -244,7 +247,12 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       await root.register(qrImageRoutes(pix))
       await root.register(mandateImageRoutes(pix))
       // What only a sandbox has does not exist in production.
-      if (config.env === 'sandbox') await root.register(registrationRoutes({ ...command, numbers }))
+      if (config.env === 'sandbox') {
+        await root.register(registrationRoutes({ ...command, numbers }))
+        const signer = createPayloadSigner(options.encryptionKeys, config.publicUrl + keysPath)
+        await root.register(locationRoutes({ db, clock, signer }))
+        await root.register(phoneRoutes({ ...pix, door, doorContext, fetch: fetchOwn }))
+      }
       await root.register(
         async (operator) => {
           operator.addHook('onRequest', operatorCredentials(options.operatorToken))
@@ -305,6 +313,12 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       findPayout(db, accountId, uuid as PayoutId),
     ])
     return found.some((one) => one !== undefined) || isMandate(db, accountId, uuid)
+  }
+
+  /** By the same way that any caller takes, without leaving the process: our public address may be nobody's but ours. */
+  async function fetchOwn(path: string) {
+    const { statusCode, headers, payload } = await app.inject({ method: 'GET', url: path })
+    return { http: statusCode, type: String(headers['content-type'] ?? ''), text: payload }
   }
 
   /** The charge that a sale is, is cancelled with it. */
