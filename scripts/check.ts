@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { readSources, wrongImports } from './imports.ts'
+import { readSources, wrongImports, wrongPanelImports } from './imports.ts'
 import { untidy } from './tidy.ts'
 
 /** Everything that can be said of the code without running it: format, lint, types, import directions, dead code. */
@@ -18,14 +18,20 @@ function report(problems: readonly string[]): boolean {
 }
 
 function isTidy(): boolean {
-  const paths = globSync('src/**/*.ts', { cwd: root }).filter((path) => !path.endsWith('.test.ts'))
+  const paths = globSync('{src,panel/src}/**/*.{ts,tsx}', { cwd: root }).filter((path) => !path.endsWith('.test.ts'))
   return report(paths.flatMap((path) => untidy(path, readFileSync(join(root, path), 'utf8'))))
 }
+
+const wrongDirections = (): string[] => [
+  ...wrongImports(readSources(join(root, 'src'))),
+  ...wrongPanelImports(readSources(join(root, 'panel/src'))),
+]
 
 const checks: readonly (readonly [string, () => boolean])[] = [
   ['format and lint', () => tool('biome', ['ci', '--error-on-warnings'])],
   ['types', () => tool('tsc', ['-p', '.'])],
-  ['import directions', () => report(wrongImports(readSources(join(root, 'src'))))],
+  ['types of the pages', () => tool('tsc', ['-p', 'panel'])],
+  ['import directions', () => report(wrongDirections())],
   ['tidiness', isTidy],
   ['dead code', () => tool('knip', ['--no-progress'])],
 ]

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { importsOf, wrongImports } from './imports.ts'
+import { importsOf, wrongImports, wrongPanelImports } from './imports.ts'
 
 const verdict = (path: string, target: string) => wrongImports([{ path, imports: [target] }])
 
@@ -29,4 +29,22 @@ describe('import directions', () => {
     ['modules/ledger/book.store.ts', 'modules/sale/index.ts', 'ledger may import no module'],
     ['attic/old.ts', 'kernel/cents.ts', 'a folder that scripts/arrows.ts does not know'],
   ])('refuses %s → %s', (path, target, why) => expect(verdict(path, target)[0]).toContain(why))
+})
+
+describe('import directions of the pages', () => {
+  const panelVerdict = (path: string, target: string) => wrongPanelImports([{ path, imports: [target] }])
+
+  test.each([
+    ['main.tsx', 'faces/pay/pay.tsx'],
+    ['faces/pay/pay.tsx', 'kit/index.ts'],
+    ['faces/pay/pay.tsx', 'faces/pay/words.ts'],
+    ['kit/copy.tsx', 'kit/button.tsx'],
+  ])('allows %s → %s', (path, target) => expect(panelVerdict(path, target)).toEqual([]))
+
+  test.each([
+    ['faces/pay/pay.tsx', 'faces/phone/phone.tsx', 'a face imports itself and kit/index.ts'],
+    ['faces/pay/pay.tsx', 'kit/button.tsx', 'a face imports itself and kit/index.ts'],
+    ['kit/copy.tsx', 'faces/pay/pay.tsx', 'the kit knows itself only'],
+    ['faces/pay/pay.tsx', '../../src/kernel/cents.ts', 'nothing of the service'],
+  ])('refuses %s → %s', (path, target, why) => expect(panelVerdict(path, target)[0]).toContain(why))
 })

@@ -6,7 +6,7 @@ import { layers, moduleMayImport } from './arrows.ts'
 export type SourceFile = { readonly path: string; readonly imports: readonly string[] }
 
 export function readSources(src: string): SourceFile[] {
-  return globSync('**/*.ts', { cwd: src })
+  return globSync('**/*.{ts,tsx}', { cwd: src })
     .filter((path) => !path.endsWith('.test.ts'))
     .map((path) => ({ path, imports: importsOf(path, readFileSync(join(src, path), 'utf8')) }))
 }
@@ -44,3 +44,20 @@ function layerOf(path: string): number | undefined {
 }
 
 const moduleOf = (path: string): string | undefined => /^modules\/([^/]+)\//.exec(path)?.[1]
+
+/** Of the pages: faces use the kit, at its index.ts, and know nothing of each other; the kit knows no face. */
+export function wrongPanelImports(files: readonly SourceFile[]): string[] {
+  return files.flatMap(({ path, imports }) =>
+    imports.map((target) => wrongPanelImport(path, target)).filter((wrong) => wrong !== undefined),
+  )
+}
+
+function wrongPanelImport(path: string, target: string): string | undefined {
+  const [fromFace, toFace] = [faceOf(path), faceOf(target)]
+  if (target.startsWith('..')) return `${path} → ${target}: the pages import nothing of the service`
+  if (path.startsWith('kit/') && !target.startsWith('kit/')) return `${path} → ${target}: the kit knows itself only`
+  if (fromFace === undefined || fromFace === toFace) return undefined
+  return target === 'kit/index.ts' ? undefined : `${path} → ${target}: a face imports itself and kit/index.ts`
+}
+
+const faceOf = (path: string): string | undefined => /^faces\/([^/]+)\//.exec(path)?.[1]

@@ -30,6 +30,7 @@ describe('a start without settings', () => {
       port: 8080,
       publicUrl: 'http://localhost:8080',
       processes: Math.max(1, Math.floor(availableParallelism() / 2)),
+      proxies: 0,
       databaseUrl: undefined,
       dataFolder: resolve('.quitado'),
       operatorToken: undefined,

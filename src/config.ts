@@ -13,6 +13,8 @@ export type Config = Readonly<{
   port: number
   publicUrl: string
   processes: number
+  /** Proxies in front that tell a caller's address in X-Forwarded-For; with none the header is not believed. */
+  proxies: number
   /** Undefined: the embedded PostgreSQL. */
   databaseUrl: string | undefined
   dataFolder: string
@@ -59,6 +61,7 @@ export function readConfig(environment: Environment = process.env): Config {
     port,
     publicUrl: publicUrl(setting('PUBLIC_URL') ?? `http://localhost:${port}`),
     processes: integer('QUITADO_PROCESSES', setting('QUITADO_PROCESSES') ?? String(defaultProcesses()), 1, 256),
+    proxies: integer('QUITADO_PROXIES', setting('QUITADO_PROXIES') ?? '0', 0, 10),
     databaseUrl,
     dataFolder: resolve(setting('QUITADO_DATA') ?? join('.', '.quitado')),
     operatorToken,

@@ -2,6 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import { createApp } from './api/app.ts'
 import { accountCredentials, operatorCredentials } from './api/authenticate.ts'
 import { operatorRoutes } from './api/operator.routes.ts'
+import { pageApis } from './api/page-apis.ts'
+import { pageRoutes } from './api/pages.ts'
 import { createRateLimiter } from './api/rate-limit.ts'
 import { serviceRoutes } from './api/service.routes.ts'
 import type { Config } from './config.ts'
@@ -24,13 +26,7 @@ import {
 } from './modules/door/index.ts'
 import { ledgerRoutes } from './modules/ledger/index.ts'
 import { locationRoutes } from './modules/location/index.ts'
-import {
-  countWaiting,
-  createDispatcher,
-  type Dispatcher,
-  type DispatcherObserver,
-  notificationRoutes,
-} from './modules/notification/index.ts'
+import { countWaiting, createDispatcher, type Dispatcher, notificationRoutes } from './modules/notification/index.ts'
 import { countOrders, lookUpOrders, sendDueOrders, withdrawOrders } from './modules/outflow/index.ts'
 import { findPayout, payoutRoutes } from './modules/payout/index.ts'
 import { phoneRoutes } from './modules/phone/index.ts'
@@ -87,8 +83,8 @@ import { createOutgoing } from './platform/outgoing/outgoing.ts'
 import type { RandomIds } from './platform/random-ids.ts'
 import { createSecrets, type Secrets } from './platform/secrets.ts'
 import type { OutflowSettled, Rail } from './rail/rail.ts'
-import { createPayloadSigner } from './rail/sandbox/payload-signer.ts'
-import { createSandboxRail, keysPath } from './rail/sandbox/sandbox-rail.ts'
+import { createSandboxRail } from './rail/sandbox/sandbox-rail.ts'
+import { deliveryObserver } from './worker/delivery-observer.ts'
 import type { SweepContext } from './worker/sweeps.ts'
 
 export type ServiceOptions = {
@@ -226,11 +222,13 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     deliveries: deliveries.inFlight(),
   })
 
+  const operatorApi = operatorRoutes({ ...command, numbers, authenticator, queueDepths, waiting })
   const app = await createApp({
     logger,
     requestLine: options.requestLine,
     metrics,
     publicUrl: config.publicUrl,
+    proxies: config.proxies,
     newRequestId: () => ids.uuid(),
     async routes(root) {
       await root.register(
@@ -244,65 +242,82 @@ export async function createService(options: ServiceOptions): Promise<Service> {
           renderMetrics: options.renderMetrics ?? (() => metrics.registry.metrics()),
         }),
       )
+      await root.register(pageRoutes({ env: config.env }))
       await root.register(qrImageRoutes(pix))
       await root.register(mandateImageRoutes(pix))
       // What only a sandbox has does not exist in production.
       if (config.env === 'sandbox') {
         await root.register(registrationRoutes({ ...command, numbers }))
-        const signer = createPayloadSigner(options.encryptionKeys, config.publicUrl + keysPath)
-        await root.register(locationRoutes({ db, clock, signer }))
-        await root.register(phoneRoutes({ ...pix, door, doorContext, fetch: fetchOwn }))
+        await root.register(locationRoutes({ ...options, db, publicUrl: config.publicUrl }))
       }
       await root.register(
         async (operator) => {
           operator.addHook('onRequest', operatorCredentials(options.operatorToken))
-          await operator.register(operatorRoutes({ ...command, numbers, authenticator, queueDepths, waiting }))
+          await operator.register(operatorApi)
         },
         { prefix: '/operator/v1' },
       )
       await root.register(async (merchant) => {
         merchant.addHook('onRequest', accountCredentials(authenticator, createRateLimiter(clock, config.processes)))
-        await merchant.register(
-          checkoutRoutes({
-            ...pix,
-            creations,
-            numbers,
-            createIn: (inside, items) => createSales({ ...creation, ...inside }, items),
-            parser: createCheckoutParser(config.env === 'production'),
-          }),
-        )
-        await merchant.register(
-          saleRoutes({ ...pix, voidCharge, findPayer: (endToEnd) => findPayer(db, rail.name, endToEnd) }),
-        )
-        await merchant.register(transactionRoutes({ db }))
-        await merchant.register(recipientRoutes({ db }))
-        await merchant.register(refundRoutes({ ...command, numbers, send: orders.poke }))
-        await merchant.register(
-          payoutRoutes({
-            ...command,
-            numbers,
-            outbox: deliveries,
-            rail,
-            hear: (tx, event) => applyOutflow(insideDoor(doorContext, tx), tx, event),
-            send: orders.poke,
-            trouble: troubleOfLooking,
-          }),
-        )
-        await merchant.register(planRoutes(command))
-        await merchant.register(
-          recurrenceRoutes({ ...pix, numbers, outbox: deliveries, verifyDigits: config.env === 'production' }),
-        )
-        await merchant.register(ledgerRoutes({ db, accountTime }))
-        await merchant.register(accountRoutes({ ...command, authenticator }))
-        await merchant.register(notificationRoutes({ ...command, isKnown, poke: deliveries.poke }))
-        if (config.env !== 'sandbox') return
-        await merchant.register(selfServiceRoutes({ ...command, numbers }))
-        await merchant.register(simulatorRoutes({ ...command, payments, doorContext, rail }))
-        await merchant.register(outflowSimulatorRoutes({ ...command, doorContext }))
-        await merchant.register(recurrenceSimulatorRoutes({ ...command, doorContext, rail }))
+        await merchant.register(merchantApi)
       })
+      await root.register(
+        pageApis({
+          ...command,
+          numbers,
+          publicUrl: config.publicUrl,
+          environment: config.env,
+          processes: config.processes,
+          operatorToken: options.operatorToken,
+          merchantRoutes: merchantApi,
+          operatorRoutes: operatorApi,
+          phoneRoutes: phoneRoutes({ ...pix, door, doorContext }),
+        }),
+      )
     },
   })
+
+  /** Everything that an account may ask, whoever let it in. */
+  async function merchantApi(merchant: FastifyInstance): Promise<void> {
+    await merchant.register(
+      checkoutRoutes({
+        ...pix,
+        creations,
+        numbers,
+        createIn: (inside, items) => createSales({ ...creation, ...inside }, items),
+        parser: createCheckoutParser(config.env === 'production'),
+      }),
+    )
+    await merchant.register(
+      saleRoutes({ ...pix, voidCharge, findPayer: (endToEnd) => findPayer(db, rail.name, endToEnd) }),
+    )
+    await merchant.register(transactionRoutes({ db }))
+    await merchant.register(recipientRoutes({ db }))
+    await merchant.register(refundRoutes({ ...command, numbers, send: orders.poke }))
+    await merchant.register(
+      payoutRoutes({
+        ...command,
+        numbers,
+        outbox: deliveries,
+        rail,
+        hear: (tx, event) => applyOutflow(insideDoor(doorContext, tx), tx, event),
+        send: orders.poke,
+        trouble: troubleOfLooking,
+      }),
+    )
+    await merchant.register(planRoutes(command))
+    await merchant.register(
+      recurrenceRoutes({ ...pix, numbers, outbox: deliveries, verifyDigits: config.env === 'production' }),
+    )
+    await merchant.register(ledgerRoutes({ db, accountTime }))
+    await merchant.register(accountRoutes({ ...command, authenticator }))
+    await merchant.register(notificationRoutes({ ...command, isKnown, poke: deliveries.poke }))
+    if (config.env !== 'sandbox') return
+    await merchant.register(selfServiceRoutes({ ...command, numbers }))
+    await merchant.register(simulatorRoutes({ ...command, payments, doorContext, rail }))
+    await merchant.register(outflowSimulatorRoutes({ ...command, doorContext }))
+    await merchant.register(recurrenceSimulatorRoutes({ ...command, doorContext, rail }))
+  }
 
   /** Whatever a merchant may have been told of. */
   async function isKnown(accountId: AccountId, uuid: string): Promise<boolean> {
@@ -313,12 +328,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       findPayout(db, accountId, uuid as PayoutId),
     ])
     return found.some((one) => one !== undefined) || isMandate(db, accountId, uuid)
-  }
-
-  /** By the same way that any caller takes, without leaving the process: our public address may be nobody's but ours. */
-  async function fetchOwn(path: string) {
-    const { statusCode, headers, payload } = await app.inject({ method: 'GET', url: path })
-    return { http: statusCode, type: String(headers['content-type'] ?? ''), text: payload }
   }
 
   /** The charge that a sale is, is cancelled with it. */
@@ -381,17 +390,5 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       await Promise.all([creations.drained(), payments.drained(), door.batcher.drained()])
       await db.close()
     },
-  }
-}
-
-function deliveryObserver(metrics: Metrics, logger: Logger): DispatcherObserver {
-  return {
-    attempted(status, durationMs) {
-      metrics.deliveryAttempts.inc({ status })
-      if (status !== 'LOST') metrics.deliverySeconds.observe(durationMs / 1000)
-    },
-    handedOver: (waitedMs) => metrics.deliveryHandOver.observe(waitedMs / 1000),
-    behind: (ms) => metrics.deliveryBehind.set(ms / 1000),
-    trouble: (error, doing) => logger.warn({ err: error, doing }, 'deliveries had trouble; they go on'),
   }
 }

@@ -16,6 +16,8 @@ export type AppOptions = {
   readonly requestLine: RequestLine | undefined
   readonly metrics: Metrics
   readonly publicUrl: string
+  /** How many of our own stand in front and say whose request it is. */
+  readonly proxies: number
   readonly newRequestId: () => string
   /** Registers every route, by name, in one place (service.ts). */
   readonly routes: (app: FastifyInstance) => Promise<void>
@@ -30,6 +32,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const record = createRequestRecord(options.metrics, options.requestLine)
   const app = fastify({
     bodyLimit: BODY_BYTES_MAX,
+    trustProxy: options.proxies > 0 && ((_address: string, hop: number) => hop < options.proxies),
     logger: false,
     genReqId: (request) => {
       const sent = request.headers['x-request-id']
@@ -56,6 +59,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.decorate('envelopeOf', envelopeOf)
   app.decorateRequest('accountId', 0 as AccountId)
   app.decorateRequest('apiKey', '')
+  app.decorateRequest('session', null)
   observe(app, record)
   refuseEarly(app)
   answerErrors(app, options.logger)

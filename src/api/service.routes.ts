@@ -27,11 +27,5 @@ export function serviceRoutes({ metrics, isReady, renderMetrics }: ServiceRoutes
       ...app.swagger(),
       servers: [{ url: `${protocol}://${host}` }],
     }))
-    for (const path of ['/', '/panel', '/register'])
-      app.get(path, hidden, async (_request, reply) => reply.type('text/html; charset=utf-8').send(doorstep))
   }
 }
-
-const doorstep = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Quitado</title>
-<h1>Quitado</h1><p>The service runs. The <a href="/docs">API reference</a> has examples that you can run.</p>
-<p>This version has no web panel yet: accounts are made with <code>POST /v1.1/sandbox/register</code>.</p></html>`

@@ -15,6 +15,8 @@ const body =
 export function banner({ publicUrl, demo, operatorTokenFile, seconds }: Banner): string {
   const lines = ['', `Quitado is ready (${seconds} s).`]
   if (publicUrl) lines.push('', `  API       ${publicUrl}`, `  Docs      ${publicUrl}/docs`)
+  if (publicUrl) lines.push(`  Panel     ${publicUrl}/panel`)
+  if (publicUrl && demo) lines.push(`  Register  ${publicUrl}/register`, `  Toy bank  ${publicUrl}/phone`)
   if (publicUrl && operatorTokenFile) lines.push(`  Operator  token in ${operatorTokenFile}`)
   if (demo) {
     lines.push('', '  Demo account', `    x-api-key:   ${demo.apiKey}`, `    x-api-token: ${demo.apiToken}`)

@@ -11,6 +11,7 @@ import { banner } from './banner.ts'
 import { startDatabase } from './database.ts'
 import { type DemoCredentials, demoAccount } from './demo-account.ts'
 import { dropNewKey, type KeptSecrets, keepSecrets } from './kept-secrets.ts'
+import { preparePages } from './pages.ts'
 import { type Processes, StartFailed, startProcesses } from './processes.ts'
 
 const say = (sentence: string) => void process.stdout.write(`${sentence}\n`)
@@ -20,6 +21,8 @@ export async function start(config: Config): Promise<void> {
   const began = performance.now()
   say(`Quitado, ${config.env}, data in ${config.dataFolder}`)
   const ids = systemRandomIds()
+  // Beside the database's start: both take a moment the first time, and none later.
+  const pages = config.role === 'worker' ? undefined : preparePages(say)
   const database = await startDatabase(config, say)
   let processes: Processes | undefined
   const stop = stopOnce(async () => {
@@ -29,6 +32,7 @@ export async function start(config: Config): Promise<void> {
   try {
     const secrets = keepSecrets(config, ids)
     const demo = await prepareDatabase(config, database.connection, secrets)
+    await pages
     processes = await startProcesses({
       count: config.processes,
       worker: config.role !== 'api',

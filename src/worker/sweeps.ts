@@ -1,6 +1,13 @@
 import type { Instant } from '../kernel/calendar.ts'
 import type { AccountId } from '../kernel/ids.ts'
-import { type AccountTerms, accountNow, findAccountsAhead, findAccountTerms } from '../modules/account/index.ts'
+import {
+  type AccountTerms,
+  accountNow,
+  findAccountsAhead,
+  findAccountTerms,
+  pruneAttempts,
+  pruneSessions,
+} from '../modules/account/index.ts'
 import { keepNotificationDays } from '../modules/notification/index.ts'
 import { expireLateSales, expireSale, expireSales, findNextExpiries } from '../modules/sale/index.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -111,6 +118,12 @@ async function expireAhead({ db, clock }: SweepContext, account: AccountTerms): 
 
 export async function sweepIdempotencyKeys({ db, clock, stopping }: SweepContext): Promise<void> {
   while ((await pruneKeys(db, clock.now(), PRUNE_BATCH)) === PRUNE_BATCH && !stopping?.());
+}
+
+/** Sessions that ended, and attempts to sign in that no longer count. */
+export async function sweepSessions({ db, clock }: SweepContext): Promise<void> {
+  await pruneSessions(db, clock.now())
+  await pruneAttempts(db, clock.now())
 }
 
 export async function sweepNotificationDays({

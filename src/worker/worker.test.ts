@@ -30,7 +30,7 @@ const HOUR = 3_600_000
 const microtasks = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('the worker', () => {
-  test('looks for expired sales every second, for late ones every minute and for old keys every ten', async () => {
+  test('looks for expired sales every second, for late ones every minute and for old keys and sessions every ten', async () => {
     const { asked, waiting, worker } = heldDatabase()
     expect(asked).toEqual([])
     vi.advanceTimersByTime(SECOND - 1)
@@ -38,7 +38,7 @@ describe('the worker', () => {
     vi.advanceTimersByTime(1)
     expect(asked).toEqual(['sale_expiry_watermark'])
     vi.advanceTimersByTime(TEN_MINUTES - SECOND)
-    expect(asked).toEqual(['sale_expiry_watermark', 'sale_expiry_watermark', 'idempotency_prune'])
+    expect(asked).toEqual(['sale_expiry_watermark', 'sale_expiry_watermark', 'idempotency_prune', 'session_prune'])
     for (const { fail } of waiting) fail()
     await worker.stop()
   })

@@ -9,6 +9,7 @@ import {
   sweepOrders,
   sweepOutflows,
   sweepRecurrences,
+  sweepSessions,
 } from './sweeps.ts'
 
 type Job = {
@@ -25,6 +26,7 @@ const jobs: readonly Job[] = [
   { name: 'run recurrences', everyMs: SECOND_MS, run: sweepRecurrences },
   { name: 'expire sales committed late', everyMs: MINUTE_MS, run: sweepLateExpiries },
   { name: 'forget idempotency keys', everyMs: 10 * MINUTE_MS, run: sweepIdempotencyKeys },
+  { name: 'forget sessions', everyMs: 10 * MINUTE_MS, run: sweepSessions },
   { name: 'keep days of notifications', everyMs: HOUR_MS, run: sweepNotificationDays },
 ]
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { migrate } from '../../src/platform/database/migrate.ts'
 import { startEmbeddedPostgres } from '../../src/platform/postgres-embedded/index.ts'
+import { preparePages } from '../../src/start/pages.ts'
 import { createDatabase, dropDatabase, placeOf, type TestServer } from './test-server.ts'
 
 declare module 'vitest' {
@@ -14,9 +15,10 @@ declare module 'vitest' {
 
 /**
  * One real PostgreSQL for the whole run, with a migrated template that each test file clones. Another server serves
- * when QUITADO_TEST_DATABASE_URL names one (an address that may create databases).
+ * when QUITADO_TEST_DATABASE_URL names one (an address that may create databases). The pages are built once, too.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  await preparePages((sentence) => console.log(sentence))
   const url = process.env['QUITADO_TEST_DATABASE_URL']
   const { server, stop } = url === undefined ? await embedded() : { server: { url }, stop: async () => {} }
   const template = `quitado_template_${process.pid}`

@@ -16,10 +16,12 @@ export {
   OPERATOR_ACCOUNT_ID,
   paymentMethods,
 } from './account.ts'
+export { attemptKeys, pruneAttempts } from './attempts.ts'
 export { type Authenticator, type Caller, createAuthenticator } from './authenticate.ts'
 export { createDeliveryCredentials, type DeliveryCredentials, type DeliverySecrets } from './delivery-credentials.ts'
 export type { NotificationSettings } from './notification-settings.ts'
-export { hashPassword, openAccount } from './open-account.ts'
+export { type OpenAccountRefusal, type OpenedAccount, openAccount } from './open-account.ts'
+export { hashPassword, PASSWORD_MAX, passwordField } from './password.ts'
 export {
   findLinkedRecipients,
   findRecipient,
@@ -31,6 +33,8 @@ export {
 } from './recipients.ts'
 export { recipientSchema, recipientWire } from './recipients.wire.ts'
 export { OVERLAP_HOURS_MAX, rotateToken } from './rotate-credentials.ts'
+export { pruneSessions } from './session.store.ts'
+export { operatorTimes, panelTimes, type Session } from './session.ts'
 export {
   type AccountProfile,
   findAccountIdByUuid,
@@ -48,3 +52,11 @@ export {
   settingsSchema,
   settingsWire,
 } from './settings.wire.ts'
+export {
+  attempt,
+  changePassword,
+  checkPassword,
+  createSessions,
+  type Sessions,
+  type TooMany,
+} from './sign-in.ts'

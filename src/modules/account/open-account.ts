@@ -1,5 +1,3 @@
-import { argon2 } from 'node:crypto'
-import { promisify } from 'node:util'
 import type { Instant } from '../../kernel/calendar.ts'
 import { type Cents, cents } from '../../kernel/cents.ts'
 import type { AccountId, AccountUuid } from '../../kernel/ids.ts'
@@ -95,15 +93,4 @@ export async function openAccount(
   ])
   await openBook(tx, id, cents(0) as Cents)
   return ok({ id, uuid, name: asked.name, email: asked.email, credentials })
-}
-
-const argon2id = promisify(argon2)
-const PASSWORD_COST = { parallelism: 1, tagLength: 32, memory: 19_456, passes: 2 }
-
-/** Argon2id with the parameters in the text, so that they can grow later. */
-export async function hashPassword(password: string, ids: RandomIds): Promise<string> {
-  const nonce = ids.bytes(16)
-  const hash = await argon2id('argon2id', { ...PASSWORD_COST, message: Buffer.from(password), nonce })
-  const { memory, passes, parallelism } = PASSWORD_COST
-  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${nonce.toString('base64url')}$${hash.toString('base64url')}`
 }

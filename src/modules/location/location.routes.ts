@@ -4,7 +4,7 @@ import type { AccountId, MandateId } from '../../kernel/ids.ts'
 import { partsOfTxid } from '../../kernel/txid.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Queryable } from '../../platform/database/database.ts'
-import type { PayloadSigner } from '../../rail/sandbox/payload-signer.ts'
+import { createPayloadSigner, type PayloadSigner } from '../../rail/sandbox/payload-signer.ts'
 import { keysPath, payloadPath, recurrencePath } from '../../rail/sandbox/sandbox-rail.ts'
 import { accountNow, findAccountTerms } from '../account/index.ts'
 import { findRecurrences } from '../recurrence/index.ts'
@@ -14,7 +14,8 @@ import { type Shown, showCharge, showMandate } from './location.ts'
 export type LocationContext = {
   readonly db: Queryable
   readonly clock: Clock
-  readonly signer: PayloadSigner
+  readonly encryptionKeys: readonly Buffer[]
+  readonly publicUrl: string
 }
 
 const ERRORS = 'https://pix.bcb.gov.br/api/v2/error'
@@ -35,7 +36,8 @@ function show(reply: FastifyReply, signer: PayloadSigner, shown: Shown<object>, 
 }
 
 /** The receiver's bank, as the banks of payers see it; public, for those who know the address. */
-export function locationRoutes({ db, clock, signer }: LocationContext) {
+export function locationRoutes({ db, clock, encryptionKeys, publicUrl }: LocationContext) {
+  const signer = createPayloadSigner(encryptionKeys, publicUrl + keysPath)
   async function accountAt(accountId: AccountId) {
     const account = (await findAccountTerms(db, [accountId])).get(accountId)
     return account && { account, now: accountNow(account, clock.now()) }

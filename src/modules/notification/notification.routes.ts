@@ -109,7 +109,11 @@ export function notificationRoutes(context: NotificationRoutesContext) {
     app.get<{ Params: { transactionUUID: string } }>(
       '/v1.1/transactions/:transactionUUID/webhook/redeliver',
       // A HEAD that somebody sends to look must not send anything.
-      { exposeHeadRoute: false, schema: { ...redeliverSchema, summary: 'The same by GET, for clients that use it' } },
+      {
+        exposeHeadRoute: false,
+        config: { changes: true },
+        schema: { ...redeliverSchema, summary: 'The same by GET, for clients that use it' },
+      },
       async (request, reply) => {
         const { transactionUUID } = request.params
         const { http, body } = await db.inTransaction((tx) => redeliver(tx, request.accountId, transactionUUID))

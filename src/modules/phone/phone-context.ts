@@ -4,7 +4,6 @@ import type { RandomIds } from '../../platform/random-ids.ts'
 import type { Secrets } from '../../platform/secrets.ts'
 import type { Rail } from '../../rail/rail.ts'
 import type { Door, DoorContext } from '../door/index.ts'
-import type { Fetched } from './read-code.ts'
 
 export type PhoneContext = {
   readonly db: Database
@@ -15,6 +14,4 @@ export type PhoneContext = {
   readonly doorContext: DoorContext
   readonly rail: Rail
   readonly publicUrl: string
-  /** GET of one of our own public addresses, as anybody would be answered. */
-  readonly fetch: (path: string) => Promise<Fetched>
 }

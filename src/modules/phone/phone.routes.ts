@@ -4,6 +4,7 @@ import { uuidFromWire } from '../../kernel/ids.ts'
 import { amount, integer, required, text } from '../../kernel/reader.ts'
 import { type Result, refuse } from '../../kernel/result.ts'
 import { jsonBody, readBody, readQuery } from '../../platform/http/body.ts'
+import { pageCookie } from '../../platform/http/cookies.ts'
 import { clampedField } from '../../platform/http/paging.ts'
 import { RequestInvalid, RequestUnusable } from '../../platform/http/refusals.ts'
 import { approveMandate, cancelMandate, limitMandate, type MandateRefusal, rejectMandate } from './answer-mandate.ts'
@@ -15,11 +16,8 @@ import { codeWire, entryWire, NEWEST, phoneWire, STATEMENT_PAGE, viewOf } from '
 import type { PhoneContext } from './phone-context.ts'
 import { reportSent } from './report-payments.ts'
 import { codeBehind, takeCode } from './take-code.ts'
-import { readTicket, ticketCookie } from './ticket-cookie.ts'
 
-const BASE = '/phone/api'
-/** A page of ours sends it; a form or a link of somebody else's cannot. */
-const PAGE_HEADER = 'x-quitado-page'
+const YEAR_SECONDS = 31_536_000
 
 type Refusal = MandateRefusal | PayRefusal | RefuseRefusal | TopUpRefusal
 
@@ -49,10 +47,10 @@ type OfMandate = { Params: { idRec: string } }
 
 /** The toy bank's app: what it may do is decided in the commands, and everything that a receiver hears goes by the door. */
 export function phoneRoutes(context: PhoneContext) {
-  const secure = context.publicUrl.startsWith('https:')
+  const cookie = pageCookie('quitado-phone', context.publicUrl)
 
   const ownerOf = async (request: FastifyRequest): Promise<Phone | undefined> => {
-    const ticket = readTicket(request.headers.cookie)
+    const ticket = cookie.read(request)
     return ticket === undefined ? undefined : findPhoneByTicket(context, ticket)
   }
   const owner = async (request: FastifyRequest): Promise<Phone> => {
@@ -69,41 +67,34 @@ export function phoneRoutes(context: PhoneContext) {
   ) =>
     result.ok
       ? reply.send(await render(result.value))
-      : reply.code(statuses[result.refusal.code]).send({ refusal: result.refusal })
+      : reply.code(statuses[result.refusal.code]).send({ message: result.refusal.code, errors: [result.refusal] })
 
   const readingOf = (request: FastifyRequest<OfReading>) => uuidFromWire<ReadingId>(request.params.id)
   const unknownReading = refuse({ code: 'reading.unknown' } as const)
 
   return async (app: FastifyInstance) => {
-    app.addHook('onRequest', (request, reply, done) => {
-      reply.header('cache-control', 'no-store')
-      const reads = request.method === 'GET' || request.method === 'HEAD'
-      done(
-        reads || request.headers[PAGE_HEADER] !== undefined
-          ? undefined
-          : new RequestUnusable(403, `only a page of this service may do this: ${PAGE_HEADER} is missing`),
-      )
-    })
-    const hidden = { schema: { hide: true } }
+    // By the same way that anybody's bank takes, without leaving the process: our address may be nobody's but ours.
+    const fetch = async (path: string) => {
+      const { statusCode, headers, payload } = await app.inject({ method: 'GET', url: path })
+      return { http: statusCode, type: String(headers['content-type'] ?? ''), text: payload }
+    }
 
-    app.get(`${BASE}/phone`, hidden, async (request) => {
+    app.get('/phone', async (request) => {
       const phone = await ownerOf(request)
       if (phone === undefined) return { phone: null, mandates: [], entries: [] }
       await reportSent(context, phone)
       return viewOf(context, await again(phone))
     })
 
-    app.post(`${BASE}/phone`, hidden, async (request, reply) => {
+    app.post('/phone', async (request, reply) => {
       const known = await ownerOf(request)
       if (known !== undefined) return { phone: phoneWire(known) }
       const { ticket, phone } = await openPhone(context, readBody(request, openFields))
-      return reply
-        .code(201)
-        .header('set-cookie', ticketCookie(ticket, secure))
-        .send({ phone: phoneWire(phone) })
+      cookie.set(reply, ticket, YEAR_SECONDS)
+      return reply.code(201).send({ phone: phoneWire(phone) })
     })
 
-    app.post(`${BASE}/top-ups`, hidden, async (request, reply) => {
+    app.post('/top-ups', async (request, reply) => {
       const phone = await owner(request)
       const asked = readBody(request, topUpFields)
       if (asked.amount > TOP_UP_MAX)
@@ -113,25 +104,25 @@ export function phoneRoutes(context: PhoneContext) {
       }))
     })
 
-    app.get(`${BASE}/statement`, hidden, async (request) => {
+    app.get('/statement', async (request) => {
       const phone = await owner(request)
       const { before = NEWEST } = readQuery(request, statementFields)
       return { entries: (await listEntries(context.db, phone.id, before, STATEMENT_PAGE)).map(entryWire) }
     })
 
-    app.post(`${BASE}/readings`, hidden, async (request, reply) => {
+    app.post('/readings', async (request, reply) => {
       const phone = await owner(request)
       const asked = readBody(request, codeFields)
       const code = asked.charge === undefined ? asked.code : await codeBehind(context.db, context.rail, asked.charge)
       if (code === undefined) {
         if (asked.charge === undefined) throw new RequestInvalid([{ field: 'code', message: 'is required' }])
-        return reply.code(404).send({ checks: [], refusal: { code: 'location.unknown' } })
+        return { checks: [], refusal: { code: 'location.unknown' } }
       }
-      const taken = await takeCode(context, phone, code)
-      return reply.code(taken.result.ok ? 201 : 422).send({ ...codeWire(taken), code })
+      const taken = await takeCode(context, fetch, phone, code)
+      return reply.code(taken.result.ok ? 201 : 200).send({ ...codeWire(taken), code })
     })
 
-    app.post<OfReading>(`${BASE}/readings/:id/pay`, hidden, async (request, reply) => {
+    app.post<OfReading>('/readings/:id/pay', async (request, reply) => {
       const phone = await owner(request)
       const { times = 1, ...asked } = readBody(request, payFields)
       const id = readingOf(request)
@@ -142,7 +133,7 @@ export function phoneRoutes(context: PhoneContext) {
       }))
     })
 
-    app.post<OfReading>(`${BASE}/readings/:id/refuse`, hidden, async (request, reply) => {
+    app.post<OfReading>('/readings/:id/refuse', async (request, reply) => {
       const phone = await owner(request)
       const id = readingOf(request)
       return answer(reply, id ? await refuseToPay(context, phone, id) : unknownReading, () => ({ refused: true }))
@@ -152,7 +143,7 @@ export function phoneRoutes(context: PhoneContext) {
       name: string,
       act: (phone: Phone, request: FastifyRequest<OfMandate>) => Promise<Result<void, MandateRefusal>>,
     ) =>
-      app.post<OfMandate>(`${BASE}/mandates/:idRec/${name}`, hidden, async (request, reply) => {
+      app.post<OfMandate>(`/mandates/:idRec/${name}`, async (request, reply) => {
         const phone = await owner(request)
         return answer(reply, await act(phone, request), () => ({ done: true }))
       })

@@ -23,7 +23,7 @@ const withCrc = (text: string) => text + crc16(text).toString(16).toUpperCase().
 /** Why a code is refused, and the checks that hold before. */
 const whyNot = async (code: string): Promise<string> => {
   const { http, body, text } = await phone.read(code)
-  expect(http, text).toBe(422)
+  expect(http, text).toBe(200)
   const held = body.checks.filter(({ holds }: { holds: boolean }) => holds)
   expect(body.checks.slice(0, -1)).toEqual(held)
   return [...held.map(({ check }: { check: string }) => check), ...Object.values(body.refusal)].join(' ')

@@ -9,13 +9,17 @@ import { chargeOf, findSale } from '../sale/index.ts'
 import { addReading, keepMandate } from './phone.store.ts'
 import type { Phone, ReadingId } from './phone.ts'
 import type { PhoneContext } from './phone-context.ts'
-import { type CodeRead, readCode } from './read-code.ts'
+import { type CodeRead, type ReadCodeContext, readCode } from './read-code.ts'
 
 export type CodeTaken = CodeRead & { readonly readingId: ReadingId | null }
 
 /** Reads a code; one that can be paid or authorized is kept for the payer's answer. */
-export async function takeCode(context: PhoneContext, phone: Phone, code: string): Promise<CodeTaken> {
-  const { db, clock, ids, fetch, publicUrl } = context
+export async function takeCode(
+  { db, clock, ids, publicUrl }: PhoneContext,
+  fetch: ReadCodeContext['fetch'],
+  phone: Phone,
+  code: string,
+): Promise<CodeTaken> {
   const read = await readCode(
     {
       publicHost: publicUrl.replace(/^https?:\/\//i, ''),

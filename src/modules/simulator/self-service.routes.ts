@@ -2,20 +2,18 @@ import type { FastifyInstance } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { normalizeDocument } from '../../kernel/documents.ts'
 import { type AccountUuid, uuidFromWire } from '../../kernel/ids.ts'
-import { email, flag, objectSchema, required, text } from '../../kernel/reader.ts'
+import { flag, objectSchema, required } from '../../kernel/reader.ts'
 import { refuse } from '../../kernel/result.ts'
 import { readBody } from '../../platform/http/body.ts'
 import { success } from '../../platform/http/context.ts'
 import { type CommandContext, runCommand } from '../../platform/http/idempotently.ts'
 import { unwrap } from '../../platform/http/refusals.ts'
-import { type NumberBlocks, reserveNumbers } from '../../platform/number-blocks.ts'
-import type { RandomIds } from '../../platform/random-ids.ts'
+import { reserveNumbers } from '../../platform/number-blocks.ts'
 import {
   accountSchema,
   accountWire,
   credentialsSchema,
   findAccountProfile,
-  hashPassword,
   linkRecipient,
   openAccount,
   recipientSchema,
@@ -28,27 +26,18 @@ import {
   updateSettings,
 } from '../account/index.ts'
 import { beginToSettle } from '../outflow/index.ts'
+import { documentField, nameField, type RegisterContext, registerAccount, registerFields } from './register-account.ts'
 
-export type SelfServiceContext = CommandContext & { readonly ids: RandomIds; readonly numbers: NumberBlocks }
+export type SelfServiceContext = CommandContext & RegisterContext
 
 const answerSchema = (fields: Record<string, TSchema>) =>
   Type.Object({ status: Type.Integer(), message: Type.String(), ...fields })
 
-const document = text({ min: 2, max: 25, description: 'CPF or CNPJ.' })
-const name = required(text({ max: 100, example: 'Loja Exemplo' }))
-const registerFields = {
-  name,
-  email: required(email({ example: 'loja@example.com' })),
-  password: text({ min: 8, max: 200 }),
-  document,
-  city: text({ max: 60, description: 'Shown in the BR Code; SAO PAULO by default.' }),
-}
-const recipientFields = { name, document }
+const recipientFields = { name: nameField, document: documentField }
 const activeFields = { active: required(flag()) }
 
 /** The one route of the sandbox without credentials. */
 export function registrationRoutes(context: SelfServiceContext) {
-  const { db, clock } = context
   return async (app: FastifyInstance) => {
     app.post(
       '/v1.1/sandbox/register',
@@ -63,21 +52,7 @@ export function registrationRoutes(context: SelfServiceContext) {
       },
       async (request, reply) => {
         const asked = readBody(request, registerFields)
-        const passwordHash = asked.password === undefined ? null : await hashPassword(asked.password, context.ids)
-        const numbers = await reserveNumbers(context.numbers, 1)
-        const opened = await db.inTransaction((tx) =>
-          openAccount(
-            { ...context, numbers, tx, now: clock.now() },
-            {
-              name: asked.name,
-              email: asked.email,
-              passwordHash,
-              document: asked.document === undefined ? null : normalizeDocument(asked.document),
-              city: asked.city ?? null,
-              splitEnabled: false,
-            },
-          ),
-        )
+        const opened = await registerAccount(context, asked)
         const account = unwrap(opened, { 'account.emailTaken': 'email' })
         return reply.code(201).send({ ...success, account: accountWire(account), credentials: account.credentials })
       },

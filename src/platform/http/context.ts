@@ -1,4 +1,5 @@
 import type {} from '@fastify/swagger'
+import type { Instant } from '../../kernel/calendar.ts'
 import type { AccountId } from '../../kernel/ids.ts'
 
 export type Envelope = { readonly http: number; readonly body: Record<string, unknown> }
@@ -8,6 +9,12 @@ declare module 'fastify' {
     /** Whose credentials the request carries. Set by authentication before any route of an account runs. */
     accountId: AccountId
     apiKey: string
+    /** The session of a page that stands in for credentials. */
+    session: { readonly tokenHash: Buffer; readonly idleEndsAt: Instant; readonly endsAt: Instant } | null
+  }
+  interface FastifyContextConfig {
+    /** A GET that changes something: a page must ask for it as for any change. */
+    changes?: boolean
   }
   interface FastifyInstance {
     /** The one error table: the answer to anything thrown. */

@@ -30,7 +30,7 @@ export class RequestInvalid extends Error {
 
 /** Refusals before any field is looked at, each with its HTTP status. */
 export class RequestUnusable extends Error {
-  readonly http: 403 | 404 | 405 | 409 | 413 | 415 | 400 | 422 | 429 | 503
+  readonly http: 401 | 403 | 404 | 405 | 409 | 413 | 415 | 400 | 422 | 429 | 503
   readonly faults: readonly Fault[]
   constructor(http: RequestUnusable['http'], message: string, faults: readonly Fault[] = []) {
     super(message)

@@ -1,0 +1,38 @@
+import { defineWords } from './words.ts'
+
+export const kitWords = defineWords({
+  optional: ['opcional', 'optional'],
+  copy: ['Copiar', 'Copy'],
+  copied: ['Copiado', 'Copied'],
+  copyFailed: ['Não foi possível copiar', 'Could not copy'],
+  copyWhat: [(what: string) => `Copiar ${what}`, (what: string) => `Copy ${what}`],
+  loading: ['Carregando…', 'Loading…'],
+  retry: ['Tentar de novo', 'Try again'],
+  close: ['Fechar', 'Close'],
+  cancel: ['Cancelar', 'Cancel'],
+  confirm: ['Confirmar', 'Confirm'],
+  skip: ['Ir para o conteúdo', 'Skip to content'],
+  navigation: ['Navegação', 'Navigation'],
+  home: ['Quitado, página inicial', 'Quitado, home'],
+  sandbox: ['Sandbox: nenhum dinheiro de verdade', 'Sandbox: no real money'],
+  newer: ['Mais recentes', 'Newer'],
+  older: ['Mais antigas', 'Older'],
+  pages: ['Páginas', 'Pages'],
+  pageOf: [
+    (page: number, of: number) => `Página ${page} de ${of}`,
+    (page: number, of: number) => `Page ${page} of ${of}`,
+  ],
+  notFound: ['Esta página não existe', 'There is no such page'],
+  notFoundHint: ['Confira o endereço.', 'Check the address.'],
+  broken: ['Algo deu errado nesta página', 'Something went wrong on this page'],
+  offline: [
+    'O serviço não respondeu. Confira a conexão e tente de novo.',
+    'The service did not answer. Check the connection and try again.',
+  ],
+  tooMany: ['Muitas tentativas. Espere um pouco.', 'Too many tries. Wait a little.'],
+  trouble: ['O serviço está com problemas agora. Tente de novo.', 'The service has trouble right now. Try again.'],
+  signedOut: ['A sessão terminou. Entre de novo.', 'The session has ended. Sign in again.'],
+  notThere: ['Não encontramos o que você procura.', 'We did not find what you are looking for.'],
+  refused: ['O serviço recusou o pedido', 'The service refused the request'],
+  qrAlt: ['QR code do PIX', 'PIX QR code'],
+})

@@ -1,0 +1,93 @@
+import type { Instant } from '../../kernel/calendar.ts'
+import type { AccountId } from '../../kernel/ids.ts'
+import { type Queryable, statement } from '../../platform/database/database.ts'
+import { sqlTime } from '../../platform/database/sql-values.ts'
+import type { AccountStatus } from './account.ts'
+import type { Session } from './session.ts'
+
+const insertSql = statement(
+  'session_insert',
+  'insert into session (account_id, token_hash, created_at, idle_ends_at, ends_at) values ($1, $2, $3, $4, $5)',
+)
+const keepNewestSql = statement(
+  'session_keep_newest',
+  `delete from session where account_id = $1 and token_hash in (
+     select token_hash from session where account_id = $1 order by created_at desc, token_hash offset $2)`,
+)
+
+export async function insertSession(db: Queryable, session: Session, now: Instant, keep: number): Promise<void> {
+  const { accountId, tokenHash, idleEndsAt, endsAt } = session
+  await db.query(insertSql, [accountId, tokenHash, sqlTime(now), sqlTime(idleEndsAt), sqlTime(endsAt)])
+  await db.query(keepNewestSql, [accountId, keep])
+}
+
+export type FoundSession = Session & { readonly status: AccountStatus; readonly apiKey: string }
+
+const findSql = statement<{ idle_ends_at: Instant; ends_at: Instant; status: AccountStatus; api_key: string | null }>(
+  'session_find',
+  `select s.idle_ends_at, s.ends_at, a.status, (select api_key from credential c where c.account_id = s.account_id limit 1)
+   from session s join account a on a.id = s.account_id where s.account_id = $1 and s.token_hash = $2`,
+)
+
+export async function findSession(
+  db: Queryable,
+  { accountId, tokenHash }: Pick<Session, 'accountId' | 'tokenHash'>,
+): Promise<FoundSession | undefined> {
+  const [row] = await db.query(findSql, [accountId, tokenHash])
+  if (row === undefined) return undefined
+  const { idle_ends_at: idleEndsAt, ends_at: endsAt, status, api_key: apiKey } = row
+  return { accountId, tokenHash, idleEndsAt, endsAt, status, apiKey: apiKey ?? '' }
+}
+
+const noteUseSql = statement(
+  'session_note_use',
+  'update session set idle_ends_at = $3 where account_id = $1 and token_hash = $2 and idle_ends_at < $3',
+)
+
+export async function noteUse(db: Queryable, { accountId, tokenHash }: Session, idleEndsAt: Instant): Promise<void> {
+  await db.query(noteUseSql, [accountId, tokenHash, sqlTime(idleEndsAt)])
+}
+
+const endSql = statement('session_end', 'delete from session where account_id = $1 and token_hash = $2')
+const endOthersSql = statement('session_end_others', 'delete from session where account_id = $1 and token_hash <> $2')
+
+export async function endSession(db: Queryable, key: Pick<Session, 'accountId' | 'tokenHash'>): Promise<void> {
+  await db.query(endSql, [key.accountId, key.tokenHash])
+}
+
+export async function endOtherSessions(db: Queryable, key: Pick<Session, 'accountId' | 'tokenHash'>): Promise<void> {
+  await db.query(endOthersSql, [key.accountId, key.tokenHash])
+}
+
+const pruneSql = statement('session_prune', 'delete from session where ends_at <= $1')
+
+/** Sessions whose end is past; they were refused already. */
+export async function pruneSessions(db: Queryable, now: Instant): Promise<void> {
+  await db.query(pruneSql, [sqlTime(now)])
+}
+
+const signInSql = statement<{ id: number; status: AccountStatus; password_hash: string }>(
+  'account_sign_in',
+  'select id, status, password_hash from account where lower(email) = lower($1) and password_hash is not null',
+)
+
+export type SignIn = { readonly accountId: AccountId; readonly status: AccountStatus; readonly passwordHash: string }
+
+export async function findSignIn(db: Queryable, email: string): Promise<SignIn | undefined> {
+  const [row] = await db.query(signInSql, [email])
+  return row && { accountId: row.id as AccountId, status: row.status, passwordHash: row.password_hash }
+}
+
+const passwordSql = statement<{ password_hash: string | null }>(
+  'account_password',
+  'select password_hash from account where id = $1',
+)
+const setPasswordSql = statement('account_set_password', 'update account set password_hash = $2 where id = $1')
+
+export async function findPasswordHash(db: Queryable, accountId: AccountId): Promise<string | undefined> {
+  return (await db.query(passwordSql, [accountId]))[0]?.password_hash ?? undefined
+}
+
+export async function setPasswordHash(db: Queryable, accountId: AccountId, hash: string): Promise<void> {
+  await db.query(setPasswordSql, [accountId, hash])
+}

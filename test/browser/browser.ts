@@ -1,0 +1,93 @@
+import type { AddressInfo } from 'node:net'
+import { AxeBuilder } from '@axe-core/playwright'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect } from 'vitest'
+import type { TestService } from '../harness/test-service.ts'
+import { launchBrowser } from './launch.ts'
+
+export type OpenOptions = {
+  readonly locale?: 'pt-BR' | 'en-US'
+  readonly width?: number
+  readonly dark?: boolean
+  /** Answers that a test expects to be refused, as `404 /panel/api/…`; a browser writes them to its console. */
+  readonly refusals?: readonly RegExp[]
+}
+
+export type TestBrowser = {
+  /** A page of a person of its own: no cookies, no storage. */
+  open(path: string, options?: OpenOptions): Promise<Page>
+  /** One more page of the same person. */
+  beside(page: Page, path: string): Promise<Page>
+}
+
+const UNPACK_MS_MAX = 180_000
+
+/** One browser for a test file. Whatever a page complains of (console, policy, exceptions) fails the test. */
+export function testBrowser(it: TestService): TestBrowser {
+  let browser: Browser
+  let contexts: BrowserContext[] = []
+  let complaints: string[] = []
+  beforeAll(async () => {
+    browser = await launchBrowser()
+  }, UNPACK_MS_MAX)
+  afterEach(async () => {
+    await Promise.all(contexts.map((context) => context.close()))
+    const heard = complaints
+    contexts = []
+    complaints = []
+    expect(heard).toEqual([])
+  })
+  afterAll(() => browser?.close())
+
+  const address = () => `http://127.0.0.1:${(it.service.app.server.address() as AddressInfo).port}`
+  return {
+    async open(path, { locale = 'pt-BR', width = 1280, dark = false, refusals = [] } = {}) {
+      const context = await browser.newContext({
+        locale,
+        baseURL: address(),
+        viewport: { width, height: 900 },
+        colorScheme: dark ? 'dark' : 'light',
+        permissions: ['clipboard-read', 'clipboard-write'],
+      })
+      contexts.push(context)
+      context.on('page', (page) => watch(page, refusals, (complaint) => complaints.push(complaint)))
+      const page = await context.newPage()
+      await page.goto(path)
+      return page
+    },
+    async beside(page, path) {
+      const another = await page.context().newPage()
+      await another.goto(path)
+      return another
+    },
+  }
+}
+
+function watch(page: Page, refusals: readonly RegExp[], complain: (complaint: string) => void): void {
+  page.on('pageerror', (error) => complain(`exception: ${error.message}`))
+  page.on('console', (message) => {
+    if (message.type() !== 'error' && message.type() !== 'warning') return
+    const text = `${message.text()} ${message.location().url}`
+    const status = /status of (\d+)/.exec(text)?.[1]
+    const refused = status && `${status} ${new URL(message.location().url).pathname}`
+    if (refused && refusals.some((expected) => expected.test(refused))) return
+    complain(`console: ${text}`)
+  })
+}
+
+/** What is seriously in the way of people who use a keyboard, a reader or their eyes in the sun. */
+export async function expectAccessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze()
+  const serious = violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`)
+  expect(serious).toEqual([])
+}
+
+/** Nothing sticks out to the side: a phone scrolls down only. */
+export async function expectFits(page: Page): Promise<void> {
+  const [wanted, had] = await page.evaluate<[number, number]>(
+    '[document.documentElement.scrollWidth, document.documentElement.clientWidth]',
+  )
+  expect(wanted).toBeLessThanOrEqual(had)
+}

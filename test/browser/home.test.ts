@@ -1,0 +1,39 @@
+import { describe, expect, test } from 'vitest'
+import { testService } from '../harness/test-service.ts'
+import { expectAccessible, expectFits, testBrowser } from './browser.ts'
+
+const it = testService()
+const browser = testBrowser(it)
+
+describe('the first page', () => {
+  test('speaks the language of the browser until another is chosen, which is kept', async () => {
+    const page = await browser.open('/', { locale: 'pt-BR' })
+    await page.getByRole('heading', { name: 'Cobranças PIX, quitadas.' }).waitFor()
+    expect(await page.locator('html').getAttribute('lang')).toBe('pt-BR')
+    await page.getByRole('button', { name: 'EN' }).click()
+    await page.getByRole('heading', { name: 'PIX charges, paid in full.' }).waitFor()
+    expect(await page.locator('html').getAttribute('lang')).toBe('en')
+    await page.reload()
+    await page.getByRole('heading', { name: 'PIX charges, paid in full.' }).waitFor()
+    expect(await page.evaluate('Object.keys(localStorage)')).toEqual(['quitado-language'])
+  })
+
+  test('is readable at 360 px, accessible in light and dark, and can be walked by keyboard', async () => {
+    for (const dark of [false, true]) {
+      const page = await browser.open('/', { locale: 'en-US', width: 360, dark })
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await expectFits(page)
+      await expectAccessible(page)
+      await page.keyboard.press('Tab')
+      const focused = page.locator(':focus')
+      expect(await focused.textContent()).toBe('Skip to content')
+      await page.keyboard.press('Enter')
+      expect(await page.locator(':focus').getAttribute('id')).toBe('content')
+    }
+  })
+
+  test.each(['/panel', '/panel/sales/1', '/register', '/phone', '/operator', '/pay/x'])('%s loads', async (path) => {
+    const page = await browser.open(path, { refusals: [/^40[134] /] })
+    await page.getByRole('heading', { level: 1 }).waitFor()
+  })
+})
