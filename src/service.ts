@@ -4,6 +4,7 @@ import { accountCredentials, operatorCredentials } from './api/authenticate.ts'
 import { operatorRoutes } from './api/operator.routes.ts'
 import { pageApis } from './api/page-apis.ts'
 import { pageRoutes } from './api/pages.ts'
+import { payRoutes } from './api/pay.routes.ts'
 import { createRateLimiter } from './api/rate-limit.ts'
 import { serviceRoutes } from './api/service.routes.ts'
 import type { Config } from './config.ts'
@@ -243,6 +244,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         }),
       )
       await root.register(pageRoutes({ env: config.env }))
+      await root.register(payRoutes({ ...pix, processes: config.processes }))
       await root.register(qrImageRoutes(pix))
       await root.register(mandateImageRoutes(pix))
       // What only a sandbox has does not exist in production.

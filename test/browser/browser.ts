@@ -21,13 +21,21 @@ export type TestBrowser = {
 }
 
 const UNPACK_MS_MAX = 180_000
+/** Below the time that a test may take: a slow machine is no fault of a page. */
+const WAIT_MS_MAX = 50_000
+const TICK_MS = 50
 
-/** One browser for a test file. Whatever a page complains of (console, policy, exceptions) fails the test. */
+/**
+ * One browser for a test file; time passes in the service as it does in the browser. Whatever a page complains of (console,
+ * policy, exceptions) fails the test.
+ */
 export function testBrowser(it: TestService): TestBrowser {
   let browser: Browser
   let contexts: BrowserContext[] = []
   let complaints: string[] = []
+  let ticking: NodeJS.Timeout
   beforeAll(async () => {
+    ticking = setInterval(() => it.clock.advance(TICK_MS), TICK_MS)
     browser = await launchBrowser()
   }, UNPACK_MS_MAX)
   afterEach(async () => {
@@ -37,7 +45,10 @@ export function testBrowser(it: TestService): TestBrowser {
     complaints = []
     expect(heard).toEqual([])
   })
-  afterAll(() => browser?.close())
+  afterAll(async () => {
+    clearInterval(ticking)
+    await browser?.close()
+  })
 
   const address = () => `http://127.0.0.1:${(it.service.app.server.address() as AddressInfo).port}`
   return {
@@ -49,6 +60,7 @@ export function testBrowser(it: TestService): TestBrowser {
         colorScheme: dark ? 'dark' : 'light',
         permissions: ['clipboard-read', 'clipboard-write'],
       })
+      context.setDefaultTimeout(WAIT_MS_MAX)
       contexts.push(context)
       context.on('page', (page) => watch(page, refusals, (complaint) => complaints.push(complaint)))
       const page = await context.newPage()

@@ -50,7 +50,7 @@ export function CopyButton({ text, what, kind = 'secondary', small = false, wide
         kind={kind}
         small={small}
         wide={wide}
-        aria-label={children === undefined ? w.copyWhat(what) : undefined}
+        aria-label={children === undefined && state === 'ready' ? w.copyWhat(what) : undefined}
         onClick={() => void copy()}
       >
         {state === 'copied' && <span aria-hidden="true">✓</span>}

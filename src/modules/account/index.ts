@@ -16,7 +16,7 @@ export {
   OPERATOR_ACCOUNT_ID,
   paymentMethods,
 } from './account.ts'
-export { attemptKeys, pruneAttempts } from './attempts.ts'
+export { addressBlock, attemptKeys, pruneAttempts } from './attempts.ts'
 export { type Authenticator, type Caller, createAuthenticator } from './authenticate.ts'
 export { createDeliveryCredentials, type DeliveryCredentials, type DeliverySecrets } from './delivery-credentials.ts'
 export type { NotificationSettings } from './notification-settings.ts'

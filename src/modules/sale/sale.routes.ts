@@ -13,7 +13,7 @@ import { qrImageUrl } from './checkout.routes.ts'
 import { chargeOf } from './create-sales.ts'
 import type { QrImages } from './qr-images.ts'
 import { findSale } from './sale.store.ts'
-import { currentTxid, type Sale } from './sale.ts'
+import { currentTxid, hasQrCode, type Sale } from './sale.ts'
 import { paymentInfoSchema, qrCodeAnswerSchema } from './sale.wire.ts'
 import { type VoidSaleRefusal, voidSale } from './void-sale.ts'
 
@@ -39,8 +39,6 @@ const paymentInfoFields = { 'sale.informedNotFound': 'sale_uuid', 'sale.mustBePa
 const uuidParams = (name: string) => Type.Object({ [name]: Type.String({ format: 'uuid' }) })
 const voidAnswerSchema = Type.Object({ status: Type.Integer(), message: Type.String() })
 
-/** A recipient-side transaction has no charge of its own at the rail, and that of a recurrence is collected without a code. */
-const hasQrCode = ({ parentId, chargeId }: Sale): boolean => parentId === null && chargeId === null
 /** A recipient-side transaction is paid by its parent: who paid that one is not the recipient's to know. */
 const isPaidByPayer = ({ parentId }: Sale): boolean => parentId === null
 

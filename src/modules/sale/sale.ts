@@ -70,6 +70,10 @@ export const currentTxid = ({
 }: Pick<Sale, 'accountId' | 'id' | 'renewals' | 'chargeId'>): Txid =>
   chargeId === null ? txidOf({ accountId, saleId: id, renewals }) : chargeTxidOf({ accountId, chargeId })
 
+/** A recipient-side transaction has no charge of its own at the rail, and that of a recurrence is collected without a code. */
+export const hasQrCode = ({ parentId, chargeId }: Pick<Sale, 'parentId' | 'chargeId'>): boolean =>
+  parentId === null && chargeId === null
+
 export type PaymentMisfit = 'SALE_NOT_PENDING' | 'ALREADY_PAID' | 'AMOUNT_DIFFERS' | 'UNKNOWN_CHARGE'
 
 /** What of a payment decides whether it fits a sale. */
