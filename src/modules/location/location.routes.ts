@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { Type } from 'typebox'
 import type { AccountId, MandateId } from '../../kernel/ids.ts'
 import { partsOfTxid } from '../../kernel/txid.ts'
 import type { Clock } from '../../platform/clock.ts'
@@ -17,6 +16,9 @@ export type LocationContext = {
   readonly encryptionKeys: readonly Buffer[]
   readonly publicUrl: string
 }
+
+/** They speak the scheme's language and serve banks: no part of the API that merchants use. */
+const hidden = { schema: { hide: true } }
 
 const ERRORS = 'https://pix.bcb.gov.br/api/v2/error'
 const closings = {
@@ -42,46 +44,26 @@ export function locationRoutes({ db, clock, encryptionKeys, publicUrl }: Locatio
     const account = (await findAccountTerms(db, [accountId])).get(accountId)
     return account && { account, now: accountNow(account, clock.now()) }
   }
-  const describe = (summary: string, parameter: string) => ({
-    schema: {
-      tags: ['Public'],
-      summary,
-      security: [],
-      params: Type.Object({ [parameter]: Type.String() }),
-    },
-  })
-
   return async (app: FastifyInstance) => {
-    app.get<{ Params: { txid: string } }>(
-      payloadPath(':txid'),
-      describe('A charge as its QR code says where: a signed payload', 'txid'),
-      async (request, reply) => {
-        const parts = partsOfTxid(request.params.txid)
-        const at = parts && (await accountAt(parts.accountId))
-        const sale = at && (await findSale(db, parts.accountId, parts.saleId))
-        const shown = at ? showCharge(sale, parts.renewals, at.account, at.now) : 'unknown'
-        return show(reply, signer, shown, 'CobPayloadNaoEncontrado')
-      },
-    )
+    app.get<{ Params: { txid: string } }>(payloadPath(':txid'), hidden, async (request, reply) => {
+      const parts = partsOfTxid(request.params.txid)
+      const at = parts && (await accountAt(parts.accountId))
+      const sale = at && (await findSale(db, parts.accountId, parts.saleId))
+      const shown = at ? showCharge(sale, parts.renewals, at.account, at.now) : 'unknown'
+      return show(reply, signer, shown, 'CobPayloadNaoEncontrado')
+    })
 
-    app.get<{ Params: { reference: string } }>(
-      recurrencePath(':reference'),
-      describe('A mandate as its QR code says where: a signed payload', 'reference'),
-      async (request, reply) => {
-        const parts = partsOfTxid(request.params.reference)
-        const at = parts?.renewals === 0 ? await accountAt(parts.accountId) : undefined
-        const mandateId = parts?.saleId as string as MandateId
-        const [found] = at ? await findRecurrences(db, [{ accountId: at.account.id, mandateId }]) : []
-        const shown = at ? showMandate(found, at.account, at.now) : 'unknown'
-        return show(reply, signer, shown, 'RecPayloadNaoEncontrado')
-      },
-    )
+    app.get<{ Params: { reference: string } }>(recurrencePath(':reference'), hidden, async (request, reply) => {
+      const parts = partsOfTxid(request.params.reference)
+      const at = parts?.renewals === 0 ? await accountAt(parts.accountId) : undefined
+      const mandateId = parts?.saleId as string as MandateId
+      const [found] = at ? await findRecurrences(db, [{ accountId: at.account.id, mandateId }]) : []
+      const shown = at ? showMandate(found, at.account, at.now) : 'unknown'
+      return show(reply, signer, shown, 'RecPayloadNaoEncontrado')
+    })
 
-    app.get(
-      keysPath,
-      { schema: { tags: ['Public'], summary: 'The keys that payloads are signed with', security: [] } },
-      async (_request, reply) =>
-        reply.type('application/json; charset=utf-8').send(JSON.stringify({ keys: signer.keys })),
+    app.get(keysPath, hidden, async (_request, reply) =>
+      reply.type('application/json; charset=utf-8').send(JSON.stringify({ keys: signer.keys })),
     )
   }
 }

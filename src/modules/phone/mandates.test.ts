@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { anotherService } from '../../../test/harness/faulty-database.ts'
 import type { TestAccount } from '../../../test/harness/given.ts'
 import { openPhone, type TestPhone } from '../../../test/harness/phones.ts'
 import {
@@ -17,6 +18,7 @@ import {
   withRetries,
 } from '../../../test/harness/recurrences.ts'
 import { testService } from '../../../test/harness/test-service.ts'
+import { sweepRecurrences } from '../../worker/sweeps.ts'
 
 const it = testService()
 const given = recurrences(it)
@@ -249,6 +251,32 @@ describe('charges of a mandate are collected from the phone’s account', () => 
     await it.sweep()
     expect(await phone.balance()).toBe(4950.1)
   })
+})
+
+test('two processes collect while the payer pays and looks: every charge is debited once', async () => {
+  const [account, phone] = [await it.given.account(), await openPhone(it)]
+  const mandates: Shown[] = []
+  for (let count = 0; count < 12; count += 1) mandates.push(await approved(phone, account))
+  await it.sweep()
+  it.clock.set(`${given.inDays(5)} 08:00:01`)
+  const other = await anotherService(it)
+  onTestFinished(() => other.close())
+  const [cancelled] = await Promise.all([
+    phone.mandate(mandates[0]!.idRec, 'cancel'),
+    ...[it.service, other].map(({ sweeps }) => sweepRecurrences(sweeps)),
+    ...[10, 20, 30].map((amount) => spend(phone, amount)),
+    ...[1, 2, 3].map(() => phone.view()),
+  ])
+  expect(cancelled.http, cancelled.text).toBe(200)
+  await it.sweep()
+  const states = await Promise.all(mandates.map(async (mandate) => (await statesOf(account, mandate))[0]))
+  expect(states.slice(1)).toEqual(Array(11).fill('PAID'))
+  // The first was paid before it was cancelled, or cancelled before it was paid; or its money is on its way back.
+  const { phone: after, entries } = await phone.view()
+  const debited = entries.filter(({ kind }) => kind === 'COLLECTION')
+  expect(new Set(debited.map(({ endToEnd }) => endToEnd)).size).toBe(debited.length)
+  expect(Math.round((5000 - 60 - debited.length * 49.9) * 100) / 100).toBe(after!.balance)
+  expect(debited.filter(({ outcome }) => outcome === 'PAID')).toHaveLength(states[0] === 'PAID' ? 12 : 11)
 })
 
 describe('a maximum', () => {

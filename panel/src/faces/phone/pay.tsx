@@ -1,5 +1,5 @@
-import { type FormEvent, useCallback, useEffect, useRef, useState } from 'react'
-import { AreaField, Button, Card, Field, Loading, Notice, useAction, useWords } from '../../kit/index.ts'
+import { type FormEvent, useCallback, useEffect, useId, useRef, useState } from 'react'
+import { AreaField, Button, Card, Loading, Notice, useAction, useWords } from '../../kit/index.ts'
 import { Checks } from './checks.tsx'
 import { decodeImage } from './decode-image.ts'
 import { faultText, faultWords } from './fault-words.ts'
@@ -99,21 +99,35 @@ function ImageField({ read }: { readonly read: (code: string) => void }) {
     if (code === undefined) setMissing(true)
     else read(code)
   })
+  const id = useId()
   return (
-    <Field label={w.image} hint={w.imageHint} error={missing ? w.noCodeInImage : undefined} required>
-      {(wiring) => (
+    <div className="stack-tight">
+      {/* The browser's own file button speaks the browser's language: the label is the button instead. */}
+      <label className="button button-secondary button-wide phone-picture">
+        {w.image}
         <input
-          {...wiring}
-          className="input phone-file"
+          className="only-heard"
           type="file"
           accept="image/*"
           aria-busy={decode.busy}
+          aria-invalid={missing || undefined}
+          aria-describedby={`${id}-hint`}
           onChange={(event) => {
             const file = event.target.files?.[0]
+            // The same picture may be chosen again.
+            event.target.value = ''
             if (file) void decode.run(file)
           }}
         />
+      </label>
+      <span className="field-hint" id={`${id}-hint`}>
+        {w.imageHint}
+      </span>
+      {missing && (
+        <Notice tone="bad" alert>
+          {w.noCodeInImage}
+        </Notice>
       )}
-    </Field>
+    </div>
   )
 }
