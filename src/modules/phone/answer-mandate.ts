@@ -15,10 +15,10 @@ import {
   type Mandate,
   NUMBERS_PER_CHANGE,
 } from '../recurrence/index.ts'
-import { receiversTime } from './pay-reading.ts'
 import { findKnownMandate, type KnownMandate, lockPhones, setMaximum } from './phone.store.ts'
 import { checkMaximum, type MaximumRefusal, type Phone, payerOf } from './phone.ts'
 import type { PhoneContext } from './phone-context.ts'
+import { receiversTime } from './receivers-time.ts'
 
 export type MandateRefusal =
   | MaximumRefusal

@@ -3,9 +3,9 @@ import type { AccountId } from '../../kernel/ids.ts'
 import type { Transaction } from '../../platform/database/database.ts'
 import type { OutflowInstruction } from '../../rail/rail.ts'
 import { PHONE_ISPB } from '../../rail/sandbox/sandbox-rail.ts'
-import { receiversTime } from './pay-reading.ts'
 import { findEntries, findPaymentBy, lockPhones, writeEntries } from './phone.store.ts'
 import { append } from './phone.ts'
+import { receiversTime } from './receivers-time.ts'
 
 export type MoneyBack = {
   readonly accountId: AccountId

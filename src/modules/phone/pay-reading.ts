@@ -1,9 +1,6 @@
 import type { Cents } from '../../kernel/cents.ts'
-import type { AccountId } from '../../kernel/ids.ts'
 import { ok, type Result, refuse } from '../../kernel/result.ts'
-import type { Queryable } from '../../platform/database/database.ts'
 import { endToEndAt, PHONE_ISPB } from '../../rail/sandbox/sandbox-rail.ts'
-import { accountNow, findAccountTerms } from '../account/index.ts'
 import {
   findEntries,
   findKnownMandate,
@@ -26,6 +23,7 @@ import {
   type ReadingId,
 } from './phone.ts'
 import type { PhoneContext } from './phone-context.ts'
+import { receiversTime } from './receivers-time.ts'
 import { reportSent } from './report-payments.ts'
 
 export type PayReading = {
@@ -89,11 +87,6 @@ async function reserve(
     await writeEntries(tx, added.phone, added.entries)
     return ok(undefined)
   })
-}
-
-/** Money is settled by the clock of whoever gets it. */
-export async function receiversTime(db: Queryable, accountId: AccountId, now: Entry['settledAt']) {
-  return accountNow((await findAccountTerms(db, [accountId])).get(accountId)!, now)
 }
 
 export type RefuseRefusal = { readonly code: 'reading.unknown' | 'reading.paid' }

@@ -12,10 +12,11 @@ import { findPhoneByTicket, openPhone, topUp } from './open-phone.ts'
 import { payReading, type RefuseRefusal, refuseToPay } from './pay-reading.ts'
 import { findPhone, listEntries } from './phone.store.ts'
 import { type PayRefusal, type Phone, type ReadingId, TOP_UP_MAX, type TopUpRefusal } from './phone.ts'
-import { codeWire, entryWire, NEWEST, phoneWire, STATEMENT_PAGE, viewOf } from './phone.wire.ts'
+import { codeWire, entryWire, phoneWire } from './phone.wire.ts'
 import type { PhoneContext } from './phone-context.ts'
 import { reportSent } from './report-payments.ts'
 import { codeBehind, takeCode } from './take-code.ts'
+import { NEWEST, STATEMENT_PAGE, viewOf } from './view-phone.ts'
 
 const YEAR_SECONDS = 31_536_000
 
@@ -83,7 +84,7 @@ export function phoneRoutes(context: PhoneContext) {
       const phone = await ownerOf(request)
       if (phone === undefined) return { phone: null, mandates: [], entries: [] }
       await reportSent(context, phone)
-      return viewOf(context, await again(phone))
+      return viewOf(context.db, await again(phone))
     })
 
     app.post('/phone', async (request, reply) => {

@@ -1,12 +1,10 @@
-import { assert } from '../../kernel/assert.ts'
 import type { Instant } from '../../kernel/calendar.ts'
 import { type Cents, centsToWire } from '../../kernel/cents.ts'
-import { findMandateKeys, findRecurrences, priceOfNextCycle, type Recurrence } from '../recurrence/index.ts'
+import { priceOfNextCycle, type Recurrence } from '../recurrence/index.ts'
 import { isGivenBy } from './answer-mandate.ts'
 import type { MandateOffer } from './offer.ts'
-import { type KnownMandate, listEntries, listKnownMandates } from './phone.store.ts'
+import type { KnownMandate } from './phone.store.ts'
 import type { Entry, Phone } from './phone.ts'
-import type { PhoneContext } from './phone-context.ts'
 import type { CodeTaken } from './take-code.ts'
 
 const money = (amount: Cents | null): number | null => (amount === null ? null : centsToWire(amount))
@@ -42,7 +40,11 @@ export const codeWire = ({ checks, result, readingId }: CodeTaken) => {
   }
 }
 
-function mandateWire(phone: Phone, { offer, payFirst, maximum }: KnownMandate, { mandate, plan, charges }: Recurrence) {
+export function mandateWire(
+  phone: Phone,
+  { offer, payFirst, maximum }: KnownMandate,
+  { mandate, plan, charges }: Recurrence,
+) {
   return {
     ...offerWire(offer),
     payFirst,
@@ -54,31 +56,5 @@ function mandateWire(phone: Phone, { offer, payFirst, maximum }: KnownMandate, {
       amount: centsToWire(charge.amount ?? priceOfNextCycle(mandate, plan)),
       state: charge.state,
     })),
-  }
-}
-
-export const STATEMENT_PAGE = 50
-const MANDATES_MAX = 100
-export const NEWEST = 2 ** 31 - 1
-
-/** Everything that the app's first screen shows. */
-export async function viewOf({ db }: PhoneContext, phone: Phone) {
-  const [entries, known] = await Promise.all([
-    listEntries(db, phone.id, NEWEST, STATEMENT_PAGE),
-    listKnownMandates(db, phone.id, MANDATES_MAX),
-  ])
-  const keys = await findMandateKeys(
-    db,
-    known.map(({ offer }) => offer.idRec),
-  )
-  const found = new Map((await findRecurrences(db, keys)).map((one) => [one.mandate.idRec as string, one]))
-  return {
-    phone: phoneWire(phone),
-    mandates: known.map((one) => {
-      const recurrence = found.get(one.offer.idRec)
-      assert(recurrence !== undefined, 'a mandate that was read exists')
-      return mandateWire(phone, one, recurrence)
-    }),
-    entries: entries.map(entryWire),
   }
 }
