@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Browser, chromium } from 'playwright-core'
@@ -27,35 +27,38 @@ async function launchPacked(): Promise<Browser> {
   const pack = resolve(dirname(fileURLToPath(import.meta.resolve('@sparticuz/chromium'))), '..')
   const { version } = JSON.parse(readFileSync(join(pack, 'package.json'), 'utf8')) as { version: string }
   const folder = resolve('node_modules/.cache/chromium', version)
-  const executablePath = await unpack(pack, folder)
-  // Without a font every text has no size, and what has no size counts as hidden.
-  const fonts = join(folder, 'fonts.conf')
-  const dirs = [join(folder, 'fonts'), '/usr/share/fonts'].map((dir) => `<dir>${dir}</dir>`).join('')
-  writeFileSync(
-    fonts,
-    `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig>${dirs}<cachedir>${folder}/fonts-cache</cachedir></fontconfig>`,
-  )
+  if (!existsSync(folder)) await unpack(pack, folder)
   const libraries = [join(folder, 'al2023', 'lib'), process.env['LD_LIBRARY_PATH']].filter(Boolean).join(':')
-  const env = { ...process.env, LD_LIBRARY_PATH: libraries, FONTCONFIG_FILE: fonts } as Record<string, string>
-  return chromium.launch({ executablePath, args, env })
+  const settings = { LD_LIBRARY_PATH: libraries, FONTCONFIG_FILE: join(folder, 'fonts.conf') }
+  const env = { ...process.env, ...settings } as Record<string, string>
+  return chromium.launch({ executablePath: join(folder, 'chromium'), args, env })
 }
 
-/** Once a version. It unpacks into the folder for temporary files, wherever that is just then. */
-async function unpack(pack: string, folder: string): Promise<string> {
-  const executablePath = join(folder, 'chromium')
-  const whole = join(folder, 'unpacked')
-  if (existsSync(whole)) return executablePath
-  mkdirSync(folder, { recursive: true })
+/** Aside and then moved: two test files may want it first at the same moment, and neither may see half of it. */
+async function unpack(pack: string, folder: string): Promise<void> {
+  const aside = `${folder}.${process.pid}`
+  mkdirSync(aside, { recursive: true })
   const before = process.env['TMPDIR']
-  process.env['TMPDIR'] = folder
+  // It unpacks into the folder for temporary files, wherever that is just then.
+  process.env['TMPDIR'] = aside
   try {
     const { default: packed, inflate } = await import('@sparticuz/chromium')
     await packed.executablePath()
     await inflate(join(pack, 'bin', 'al2023.tar.br'))
-    writeFileSync(whole, '')
-    return executablePath
+    writeFileSync(join(aside, 'fonts.conf'), fontSettings(folder))
+    renameSync(aside, folder)
+  } catch (error) {
+    if (!existsSync(folder)) throw error
   } finally {
     if (before === undefined) delete process.env['TMPDIR']
     else process.env['TMPDIR'] = before
+    rmSync(aside, { recursive: true, force: true })
   }
+}
+
+/** Without a font every text has no size, and what has no size counts as hidden. */
+function fontSettings(folder: string): string {
+  const dirs = [join(folder, 'fonts'), '/usr/share/fonts'].map((dir) => `<dir>${dir}</dir>`).join('')
+  const cache = `<cachedir>${join(folder, 'fonts-cache')}</cachedir>`
+  return `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig>${dirs}${cache}</fontconfig>`
 }

@@ -72,6 +72,7 @@ describe('registration', () => {
     await page.getByText('A senha precisa de 8 a 200 caracteres.').waitFor()
     const email = page.getByLabel('E-mail')
     expect(await email.getAttribute('aria-invalid')).toBe('true')
+    expect(await page.locator(':focus').getAttribute('name')).toBe('email')
     expect(await page.locator(`[id="${await email.getAttribute('aria-describedby')}"]`).textContent()).toBe(
       'Isto não é um e-mail.',
     )

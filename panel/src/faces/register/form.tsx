@@ -1,5 +1,4 @@
-import type { FormEvent } from 'react'
-import { api, Button, Card, FormError, TextField, useAction, useWords } from '../../kit/index.ts'
+import { api, Button, Card, Form, TextField, useAction, useWords } from '../../kit/index.ts'
 import type { Registered } from './registration.ts'
 import { words } from './words.ts'
 
@@ -12,10 +11,6 @@ export function RegistrationForm({ onRegistered }: { readonly onRegistered: (reg
     const body = Object.fromEntries(filled.filter(([, value]) => value !== ''))
     onRegistered(await api<Registered>('/register/api', { method: 'POST', body }))
   })
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    void run(new FormData(event.currentTarget))
-  }
   const faultOf = (field: (typeof fields)[number]): string | undefined => {
     const said = error?.of(field)
     if (said === undefined) return undefined
@@ -29,7 +24,16 @@ export function RegistrationForm({ onRegistered }: { readonly onRegistered: (reg
         <p className="muted">{w.intro}</p>
       </div>
       <Card>
-        <form className="stack" onSubmit={submit} noValidate>
+        <Form
+          onSubmit={(filled) => void run(filled)}
+          error={error}
+          shown={fields}
+          end={
+            <Button kind="primary" type="submit" busy={busy}>
+              {w.create}
+            </Button>
+          }
+        >
           <TextField
             label={w.name}
             name="name"
@@ -63,11 +67,7 @@ export function RegistrationForm({ onRegistered }: { readonly onRegistered: (reg
             hint={w.documentHint}
             error={faultOf('document')}
           />
-          <FormError error={error} shown={fields} />
-          <Button kind="primary" type="submit" busy={busy}>
-            {w.create}
-          </Button>
-        </form>
+        </Form>
       </Card>
       <p>
         {w.haveOne} <a href="/panel">{w.signIn}</a>
