@@ -12,7 +12,20 @@ export const moduleMayImport: Readonly<Record<string, readonly string[]>> = {
   transaction: ['sale', 'refund', 'payout', 'account', 'ledger'],
   door: ['recurrence', 'sale', 'split', 'refund', 'payout', 'outflow', 'account', 'ledger', 'notification'],
   panel: ['door', 'recurrence', 'sale', 'refund', 'split', 'account', 'ledger', 'notification'],
-  simulator: ['door', 'recurrence', 'account', 'ledger', 'sale', 'refund', 'payout', 'outflow', 'notification'],
+  location: ['recurrence', 'sale', 'account'],
+  phone: ['door', 'recurrence', 'sale', 'account', 'ledger'],
+  simulator: [
+    'phone',
+    'door',
+    'recurrence',
+    'account',
+    'ledger',
+    'sale',
+    'refund',
+    'payout',
+    'outflow',
+    'notification',
+  ],
 }
 
 /** Top folders of src, highest first. A folder may import itself and what stands below it. */
@@ -20,6 +33,7 @@ export const layers = [
   ['main.ts'],
   ['start'],
   ['service.ts', 'audit.ts'],
+  ['batches.ts'],
   ['api', 'worker', 'config.ts'],
   ['modules'],
   ['rail', 'platform'],

@@ -5,6 +5,7 @@ import { createDatabase, dropDatabase, placeOf } from '../test/harness/test-serv
 import { startTestService, type TestService } from '../test/harness/test-service.ts'
 import { audit, findViolations } from './audit.ts'
 import { notificationChecks } from './modules/notification/index.ts'
+import { phoneChecks } from './modules/phone/index.ts'
 import { recurrenceChecks } from './modules/recurrence/index.ts'
 import { clientConfig } from './platform/database/database.ts'
 
@@ -503,8 +504,8 @@ describe('the audit', () => {
   test('has a corruption here for each of its rules', async () => {
     const names: string[] = []
     await inCopy(() => findViolations(copy, ({ name }) => names.push(name)))
-    // Notifications and recurrences break theirs beside their modules.
-    const elsewhere = [...notificationChecks, ...recurrenceChecks].map(({ name }) => name)
+    // Notifications, recurrences and phones break theirs beside their modules.
+    const elsewhere = [...notificationChecks, ...recurrenceChecks, ...phoneChecks].map(({ name }) => name)
     expect([...new Set(corruptions.map(({ check }) => check)), ...elsewhere].sort()).toEqual(names.sort())
   })
 

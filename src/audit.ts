@@ -3,6 +3,7 @@ import { doorChecks } from './modules/door/index.ts'
 import { type AuditCheck, ledgerChecks } from './modules/ledger/index.ts'
 import { notificationChecks } from './modules/notification/index.ts'
 import { payoutChecks } from './modules/payout/index.ts'
+import { phoneChecks } from './modules/phone/index.ts'
 import { recurrenceChecks } from './modules/recurrence/index.ts'
 import { refundChecks } from './modules/refund/index.ts'
 import { saleChecks } from './modules/sale/index.ts'
@@ -16,6 +17,7 @@ const checks: readonly AuditCheck[] = [
   ...recurrenceChecks,
   ...doorChecks,
   ...notificationChecks,
+  ...phoneChecks,
 ]
 const SHOWN_MAX = 10
 

@@ -7,6 +7,7 @@ import { pageRoutes } from './api/pages.ts'
 import { payRoutes } from './api/pay.routes.ts'
 import { createRateLimiter } from './api/rate-limit.ts'
 import { serviceRoutes } from './api/service.routes.ts'
+import { type BatchSettings, checkoutBatches, defaultBatches, simulatedPaymentBatches } from './batches.ts'
 import type { Config } from './config.ts'
 import type { AccountId, PayoutId, RefundId, ReversalId, SaleId } from './kernel/ids.ts'
 import {
@@ -26,10 +27,12 @@ import {
   insideDoor,
 } from './modules/door/index.ts'
 import { ledgerRoutes } from './modules/ledger/index.ts'
+import { locationRoutes } from './modules/location/index.ts'
 import { countWaiting, createDispatcher, type Dispatcher, notificationRoutes } from './modules/notification/index.ts'
 import { countOrders, lookUpOrders, sendDueOrders, withdrawOrders } from './modules/outflow/index.ts'
 import { liveRoutes, panelRoutes } from './modules/panel/index.ts'
 import { findPayout, payoutRoutes } from './modules/payout/index.ts'
+import { phoneRoutes } from './modules/phone/index.ts'
 import {
   cancelChargeOfSale,
   type DueClaim,
@@ -41,8 +44,6 @@ import {
 } from './modules/recurrence/index.ts'
 import { findRefund, findReversal, refundRoutes } from './modules/refund/index.ts'
 import {
-  type CreateSale,
-  type CreateSaleOutcome,
   checkoutRoutes,
   createCheckoutParser,
   createQrImages,
@@ -53,20 +54,17 @@ import {
   settleStep,
 } from './modules/sale/index.ts'
 import {
-  type AskedPayment,
   collectStep,
   outflowSimulatorRoutes,
   paySales,
   recurrenceSimulatorRoutes,
   registrationRoutes,
-  type SimulatedPayment,
   selfServiceRoutes,
   settleDueOutflows,
   simulatorRoutes,
 } from './modules/simulator/index.ts'
 import { countMessages, recipientRoutes } from './modules/split/index.ts'
 import { transactionRoutes } from './modules/transaction/index.ts'
-import { type Batcher, createLanes } from './platform/batcher.ts'
 import type { Clock } from './platform/clock.ts'
 import {
   type Connection,
@@ -102,17 +100,6 @@ export type ServiceOptions = {
   /** All processes of this host; by default this one. */
   readonly renderMetrics?: () => Promise<string>
 }
-
-export type BatchSettings = { readonly lanes: number; readonly batchMax: number; readonly queueMax: number }
-/**
- * Two batches in flight, of different accounts, keep the database busy while the answers of the other are written;
- * several processes have that between them already.
- */
-const defaultBatches = (processes: number): BatchSettings => ({
-  lanes: processes > 1 ? 1 : 2,
-  batchMax: 256,
-  queueMax: 4_096,
-})
 
 /** Batches of the engine at once: while one waits for the database, another is decided. */
 const RECURRENCE_LANES = 2
@@ -154,11 +141,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const observeBatch = (batch: string) => (size: number) => metrics.batchSize.observe({ batch }, size)
 
   const creation = { db, clock, ids, numbers, rail }
-  const creations: Batcher<CreateSale, CreateSaleOutcome> = createLanes({
-    name: 'checkout',
+  const creations = checkoutBatches({
     ...batches,
-    accountOf: ({ accountId }) => accountId,
-    separate: ({ requestKey }) => (requestKey ? `${requestKey.accountId} ${requestKey.key}` : undefined),
     run: (items) => createSales(creation, items),
     onBatch: observeBatch('checkout'),
   })
@@ -206,11 +190,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     trouble: troubleOfLooking,
   }
   const door = createDoor(doorContext, { ...batches, onBatch: observeBatch('door') })
-  const payments: Batcher<AskedPayment, SimulatedPayment> = createLanes({
-    name: 'simulated payments',
+  const payments = simulatedPaymentBatches({
     ...batches,
-    accountOf: ({ accountId }) => accountId,
-    separate: ({ accountId, saleId }) => `${accountId} ${saleId}`,
     run: (items) => paySales(doorContext, items),
     onBatch: observeBatch('simulator'),
   })
@@ -252,7 +233,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       await root.register(qrImageRoutes(pix))
       await root.register(mandateImageRoutes(pix))
       // What only a sandbox has does not exist in production.
-      if (config.env === 'sandbox') await root.register(registrationRoutes({ ...command, numbers }))
+      if (config.env === 'sandbox') {
+        await root.register(registrationRoutes({ ...command, numbers }))
+        await root.register(locationRoutes({ ...options, db, publicUrl: config.publicUrl }))
+      }
       await root.register(
         async (operator) => {
           operator.addHook('onRequest', operatorCredentials(options.operatorToken))
@@ -278,6 +262,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
             panelRoutes({ ...command, outbox: deliveries, railName: rail.name }),
             liveRoutes({ db, sessions, trouble: troubleOfLooking }),
           ],
+          phoneRoutes: phoneRoutes({ ...pix, door, doorContext }),
         }),
       )
     },

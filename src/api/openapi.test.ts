@@ -28,7 +28,8 @@ type Operation = {
 
 /** Machines' routes, the pages and what only the pages call: no part of the API. */
 const hidden = ['/', '/docs', '/docs/js/scalar.js', '/healthz', '/metrics', '/openapi.json', '/readyz']
-const ofPages = /\*$|^\/(panel|pay|phone|register|operator(?!\/v1))(\/|$)/
+/** And what the sandbox's rail shows to banks. */
+const ofPages = /\*$|^\/(panel|pay|phone|register|operator(?!\/v1)|pix|rec)(\/|$)/
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is looked at from all sides
 let document: any

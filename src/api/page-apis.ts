@@ -21,9 +21,10 @@ export type PageApisContext = RegisterContext & {
   readonly operatorRoutes: Routes
   /** What only the panel has. */
   readonly panelRoutes: (sessions: Sessions) => readonly Routes[]
+  readonly phoneRoutes: Routes
 }
 
-/** What our own pages call: `/register/api`, `/panel/api/…`, `/operator/api/…`. */
+/** What our own pages call: `/register/api`, `/panel/api/…`, `/operator/api/…`, `/phone/api/…`. */
 export function pageApis(context: PageApisContext): Routes {
   const { publicUrl, environment, operatorToken } = context
   const panel = {
@@ -71,6 +72,13 @@ export function pageApis(context: PageApisContext): Routes {
         await app.register(registerPageRoutes({ ...context, ...panel }))
       },
       { prefix: '/register/api' },
+    )
+    await root.register(
+      async (app) => {
+        guardPages(app, publicUrl)
+        await app.register(context.phoneRoutes)
+      },
+      { prefix: '/phone/api' },
     )
   }
 }

@@ -2,7 +2,7 @@ import { isValidCnpj } from '@brazilian-utils/brazilian-utils/is-valid-cnpj'
 import { isValidCpf } from '@brazilian-utils/brazilian-utils/is-valid-cpf'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { hasCnpjShape, hasCpfShape, isCnpj, isCpf, maskDocument, normalizeDocument } from './documents.ts'
+import { cpfOf, hasCnpjShape, hasCpfShape, isCnpj, isCpf, maskDocument, normalizeDocument } from './documents.ts'
 
 const RUNS = { numRuns: 10_000 }
 const PROPERTY = { timeout: 60_000 }
@@ -22,6 +22,15 @@ describe('normalized for reading', () => {
 })
 
 describe('CPF', () => {
+  test('is made of nine digits', () => {
+    expect(cpfOf('529982247')).toBe('52998224725')
+    expect(cpfOf('000000001')).toBe('00000000191')
+    fc.assert(
+      fc.property(fc.stringMatching(/^[0-8]{8}9$/), (digits) => isCpf(cpfOf(digits)) && isValidCpf(cpfOf(digits))),
+      RUNS,
+    )
+  })
+
   test.each(['52998224725', '11144477735', '12345678909', '00000000191', '99887766593'])('%s is one', (text) => {
     expect(isCpf(text)).toBe(true)
   })

@@ -38,6 +38,12 @@ export const isCpf = (text: string): boolean =>
 export const isCnpj = (text: string): boolean =>
   hasCnpjShape(text) && !isOneDigitRepeated(text) && endsInCheckDigits(text, cnpjWeights)
 
+/** The CPF of nine digits; they must not all be one digit. */
+export function cpfOf(digits: string): string {
+  const ten = digits + checkDigit(digits, 9, cpfWeights)
+  return ten + checkDigit(ten, 10, cpfWeights)
+}
+
 /** For screens and logs. The masked part of a CPF or CNPJ cannot be worked out from the check digits: they go too. */
 export function maskDocument(text: string): string {
   const document = normalizeDocument(text)

@@ -150,9 +150,9 @@ export async function postponeOrders(
   await db.query(postponeStatements[what], [...keyColumns(orders), orders.map(dueAt)])
 }
 
-const lockSql = statement<{ tries: number; cancel_asked: boolean }>(
+const lockSql = statement<{ tries: number; cancel_asked: boolean; instruction: string }>(
   'outflow_lock',
-  `select tries, cancel_asked_at is not null as cancel_asked from outflow where account_id = $1 and id = $2 for update`,
+  `select tries, cancel_asked_at is not null as cancel_asked, instruction from outflow where account_id = $1 and id = $2 for update`,
 )
 
 /**
@@ -162,7 +162,8 @@ const lockSql = statement<{ tries: number; cancel_asked: boolean }>(
 export async function lockOrder(tx: Transaction, accountId: AccountId, id: string) {
   await lockBook(tx, accountId)
   const [row] = await tx.query(lockSql, [accountId, id])
-  return row && { wasTaken: row.tries > 0, cancelAsked: row.cancel_asked }
+  const instruction = row && (JSON.parse(row.instruction) as OutflowInstruction)
+  return row && { wasTaken: row.tries > 0, cancelAsked: row.cancel_asked, instruction: instruction! }
 }
 
 const wantBackSql = statement(

@@ -3,12 +3,20 @@ export { cancelChargeOfSale } from './cancel.ts'
 export { type Changing, changing, type DueKind, type Recurrence, type RecurrenceOfCharge } from './change.ts'
 export { authorizeMandate, NUMBERS_PER_CHANGE } from './change-mandate.ts'
 export { CANCELLATION, type Charge, INSUFFICIENT_FUNDS, isOpen, reasonCodes } from './charge.ts'
+export { mandateToOpen } from './create-mandate.ts'
 export { collectionAt, collectionDay, isInDueWindow } from './cycle.ts'
 export { claimDue, type DueClaim, type DueThing, findNextDue } from './due.store.ts'
 export { type EngineContext, engineStep, runDue } from './engine.ts'
 export { findCharge, findChargeOfSale, isMandate } from './find-mandates.ts'
 export { hearCollection, hearMandate, hearPayment } from './hear.ts'
-export { isFinal, type Mandate, type MandateState, priceOfNextCycle } from './mandate.ts'
+export {
+  awaitsPayer,
+  endOfMandate,
+  isFinal,
+  type Mandate,
+  type MandateState,
+  priceOfNextCycle,
+} from './mandate.ts'
 export { planRoutes } from './plan.routes.ts'
 export { mandateImageRoutes, recurrenceRoutes } from './recurrence.routes.ts'
 export { findMandateKeys, findRecurrences, findRecurrencesOfCharges, lockMandate } from './recurrence.store.ts'

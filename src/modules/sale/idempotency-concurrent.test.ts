@@ -3,10 +3,10 @@ import type { ApiClient, Reply } from '../../../test/harness/api-client.ts'
 import { anotherService } from '../../../test/harness/faulty-database.ts'
 import { checkoutBody, situationOf, type TestAccount } from '../../../test/harness/given.ts'
 import { testService } from '../../../test/harness/test-service.ts'
+import type { BatchSettings } from '../../batches.ts'
 import type { AccountId } from '../../kernel/ids.ts'
 import { statement } from '../../platform/database/database.ts'
 import { claimKey } from '../../platform/idempotency/idempotency.store.ts'
-import type { BatchSettings } from '../../service.ts'
 
 const it = testService()
 const CHECKOUT = '/v1.1/checkout/transparent'

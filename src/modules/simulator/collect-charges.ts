@@ -3,10 +3,11 @@ import { type Instant, plusMs, SECOND_MS } from '../../kernel/calendar.ts'
 import type { ChargeId, EndToEndId } from '../../kernel/ids.ts'
 import { chargeTxidOf } from '../../kernel/txid.ts'
 import type { Clock } from '../../platform/clock.ts'
-import type { Queryable } from '../../platform/database/database.ts'
-import type { PaymentReceived } from '../../rail/rail.ts'
-import { SANDBOX_ISPB, SANDBOX_RAIL } from '../../rail/sandbox/sandbox-rail.ts'
+import type { Database, Queryable, Transaction } from '../../platform/database/database.ts'
+import type { CollectionNews, PaymentReceived } from '../../rail/rail.ts'
+import { PHONE_ISPB, SANDBOX_ISPB, SANDBOX_RAIL } from '../../rail/sandbox/sandbox-rail.ts'
 import { accountNow, findAccountTerms } from '../account/index.ts'
+import { type ChargeToCollect, collectFromPhones } from '../phone/index.ts'
 import {
   type Charge,
   claimDue,
@@ -42,14 +43,25 @@ export const collected = (charge: Charge, mandate: Mandate, settledAt: Instant):
   payer: { ...mandate.payer, ispb: mandate.payer.ispb ?? SANDBOX_ISPB },
 })
 
+type InTransaction = <Value>(work: (tx: Transaction) => Promise<Value>) => Promise<Value>
+
 export type Collections = {
-  readonly payments: readonly PaymentReceived[]
-  /** The charges that they pay, by txid. */
+  /** Payments, and of the charges of phones that cannot pay, why. */
+  readonly news: readonly (PaymentReceived | CollectionNews)[]
+  /** The charges that they are about, by txid. */
   readonly known: ReadonlyMap<string, RecurrenceOfCharge>
 }
 
-/** Payments of the charges whose day has come: the sandbox's payers have the money, unless somebody said otherwise before. */
-export async function collectionsOf(db: Queryable, things: readonly DueThing[], now: Instant): Promise<Collections> {
+/**
+ * Payments of the charges whose day has come: the sandbox's payers have the money, unless somebody said otherwise before.
+ * A payer phone has what is in its account.
+ */
+export async function collectionsOf(
+  db: Queryable,
+  inTransaction: InTransaction,
+  things: readonly DueThing[],
+  now: Instant,
+): Promise<Collections> {
   const keys = things.map(({ accountId, id }) => ({ accountId, chargeId: id as ChargeId }))
   const [all, accounts] = await Promise.all([
     findRecurrencesOfCharges(db, keys),
@@ -62,16 +74,27 @@ export async function collectionsOf(db: Queryable, things: readonly DueThing[], 
   const payments = found.map(({ charge, mandate }) =>
     collected(charge, mandate, accountNow(accounts.get(charge.accountId)!, now)),
   )
-  return { payments, known: new Map(payments.map(({ txid }, place) => [txid!, found[place]!])) }
+  const known = new Map(payments.map(({ txid }, place) => [txid!, found[place]!]))
+  const ofPhones = payments.filter(({ payer }) => payer.ispb === PHONE_ISPB)
+  if (ofPhones.length === 0) return { news: payments, known }
+  const refused = await collectFromPhones(
+    inTransaction,
+    ofPhones.map((payment): ChargeToCollect => {
+      const { mandate, charge } = known.get(payment.txid!)!
+      const receiver = accounts.get(charge.accountId)!.name
+      return { idRec: mandate.idRec, attempt: charge.attempt, receiver, payment: { ...payment, txid: payment.txid! } }
+    }),
+  )
+  return { news: payments.map((payment) => refused.get(payment.txid!) ?? payment), known }
 }
 
 const BATCH = 256
 const LEASE_MS = 20 * SECOND_MS
 
 export type CollectContext = {
-  readonly db: Queryable
+  readonly db: Pick<Database, 'query' | 'inTransaction'>
   readonly clock: Clock
-  readonly apply: (payments: Collections['payments'], known: Collections['known']) => Promise<unknown>
+  readonly apply: (news: Collections['news'], known: Collections['known']) => Promise<unknown>
 }
 
 /** One batch of what the sandbox's banks collect by themselves; true when more may be waiting. */
@@ -81,7 +104,7 @@ export async function collectStep(
 ): Promise<boolean> {
   const now = clock.now()
   const claimed = await claimDue(db, { by: 'bank', now, leaseEnds: plusMs(now, LEASE_MS), limit: BATCH, account })
-  const { payments, known } = await collectionsOf(db, claimed, now)
-  if (payments.length > 0) await apply(payments, known)
+  const { news, known } = await collectionsOf(db, db.inTransaction, claimed, now)
+  if (news.length > 0) await apply(news, known)
   return claimed.length === BATCH
 }

@@ -3,7 +3,7 @@ import type { Cents } from '../../kernel/cents.ts'
 import type { AccountId, EndToEndId, SaleId } from '../../kernel/ids.ts'
 import { DEFERRED } from '../../platform/batcher.ts'
 import type { PaymentReceived } from '../../rail/rail.ts'
-import { SANDBOX_ISPB, SANDBOX_RAIL } from '../../rail/sandbox/sandbox-rail.ts'
+import { endToEndAt, SANDBOX_ISPB, SANDBOX_RAIL } from '../../rail/sandbox/sandbox-rail.ts'
 import { type AccountTerms, accountNow, findAccountTerms } from '../account/index.ts'
 import { applyRailEvents, type DoorContext, type RailEventOutcome } from '../door/index.ts'
 import { currentTxid, findSaleHeads, type SaleHead } from '../sale/index.ts'
@@ -40,12 +40,6 @@ export type SimulatedPayment =
 type Outcomes = ReadonlyMap<AskedPayment, RailEventOutcome | typeof DEFERRED>
 
 const defaultPayer = { document: '52998224725', name: 'Pagador de Teste', ispb: SANDBOX_ISPB }
-
-/** `E`, the payer's bank, the minute in UTC and eleven random characters. */
-function newEndToEnd(at: Instant, ispb: string, { ids }: DoorContext): EndToEndId {
-  const minute = new Date(at).toISOString().replace(/\D/g, '').slice(0, 12)
-  return `E${ispb}${minute}${ids.alphanumeric(11)}` as EndToEndId
-}
 
 /** Payments of sales, in batches: looked up together, and reported by the door as a bank would. */
 export async function paySales(
@@ -92,7 +86,7 @@ function decidePayments(
     item.payment = {
       kind: 'payment',
       rail: SANDBOX_RAIL,
-      endToEnd: (endToEnd as EndToEndId | undefined) ?? newEndToEnd(at, ispb, door),
+      endToEnd: (endToEnd as EndToEndId | undefined) ?? endToEndAt(at, ispb, door.ids.alphanumeric(11)),
       txid: currentTxid(sale),
       amount: amount ?? sale.amount,
       settledAt: settledAt ?? at,

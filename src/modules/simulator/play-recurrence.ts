@@ -63,9 +63,9 @@ export async function playDue(context: PlayContext, tx: Transaction, thing: DueT
   await lockBook(tx, thing.accountId)
   await holdMandateOf(tx, thing)
   if (thing.kind !== 'collect') return (await runDue(engineInside(context, tx), [thing])).length === 0
-  const { payments } = await collectionsOf(tx, [thing], context.door.clock.now())
-  await hearAll(inside, payments)
-  return payments.length > 0
+  const { news } = await collectionsOf(tx, inside.inTransaction, [thing], context.door.clock.now())
+  await hearAll(inside, news)
+  return news.length > 0
 }
 
 /** A jump must arrive: who changes the mandate meanwhile has done so before the step reads it, or waits for its end. */

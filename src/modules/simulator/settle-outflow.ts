@@ -7,6 +7,7 @@ import { SANDBOX_RAIL } from '../../rail/sandbox/sandbox-rail.ts'
 import { type DoorContext, endOrder, insideDoor } from '../door/index.ts'
 import { type DueOutflow, findDueOutflows, findDueOutflowsOf, lockOrder, referenceOf } from '../outflow/index.ts'
 import { findPayout } from '../payout/index.ts'
+import { giveBackToPhone } from '../phone/index.ts'
 import { findRefund, findReversal } from '../refund/index.ts'
 
 export type Ending = { readonly outcome: OutflowSettled['outcome']; readonly error: PayoutError | null }
@@ -36,8 +37,12 @@ export async function settleOutflow(
   order: Pick<DueOutflow, 'accountId' | 'id' | 'kind'>,
   ending: Ending,
 ): Promise<boolean> {
-  if ((await lockOrder(tx, order.accountId, order.id))?.cancelAsked) return false
-  return endOrder(door, tx, eventOf(order, ending, door.clock.now()))
+  const locked = await lockOrder(tx, order.accountId, order.id)
+  if (locked?.cancelAsked) return false
+  const ended = await endOrder(door, tx, eventOf(order, ending, door.clock.now()))
+  if (ended && locked && ending.outcome === 'PAID')
+    await giveBackToPhone(tx, { ...order, instruction: locked.instruction, now: door.clock.now() })
+  return ended
 }
 
 type Standing = { readonly state: string; readonly errorCode?: PayoutError | null }

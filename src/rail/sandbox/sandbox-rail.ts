@@ -1,15 +1,26 @@
 import { encodeBrCode } from '../../kernel/br-code.ts'
-import type { IdRec } from '../../kernel/ids.ts'
+import type { Instant } from '../../kernel/calendar.ts'
+import type { EndToEndId, IdRec } from '../../kernel/ids.ts'
 import type { ChargeToOpen, CollectionNews, CollectionOrder, MandateToOpen, OpenedMandate, Rail } from '../rail.ts'
 
 export const SANDBOX_RAIL = 'sandbox'
 /** A bank that does not exist. */
 export const SANDBOX_ISPB = '99999004'
+/** Another one: the bank whose app is the payer phone. */
+export const PHONE_ISPB = '99999012'
 
 /** The path of a charge's payload, after the public host. */
 export const payloadPath = (txid: string): string => `/pix/${txid}`
 /** And of a mandate's. */
 export const recurrencePath = (reference: string): string => `/rec/${reference}`
+/** Where the keys that payloads are signed with can be read. */
+export const keysPath = '/pix/jwks.json'
+
+/** `E`, the payer's bank, the minute in UTC and eleven characters that nobody else has in that minute. */
+export function endToEndAt(at: Instant, ispb: string, tail: string): EndToEndId {
+  const minute = new Date(at).toISOString().replace(/\D/g, '').slice(0, 12)
+  return `E${ispb}${minute}${tail}` as EndToEndId
+}
 
 /** Computes its charges and mandates without I/O: the easy case of the port's contract. */
 export function createSandboxRail(publicHost: string): Rail {

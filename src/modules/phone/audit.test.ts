@@ -1,0 +1,63 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { openPhone } from '../../../test/harness/phones.ts'
+import { createDatabase, dropDatabase, placeOf } from '../../../test/harness/test-server.ts'
+import { startTestService } from '../../../test/harness/test-service.ts'
+import { findViolations } from '../../audit.ts'
+import { clientConfig } from '../../platform/database/database.ts'
+import { phoneChecks } from './audit.ts'
+
+const server = inject('server')
+const copyName = `quitado_phone_audit_${process.pid}`
+const copy = placeOf(server, copyName)
+let original: string
+
+/** A phone that paid once, and once too often. */
+beforeAll(async () => {
+  const it = await startTestService()
+  original = 'database' in it.connection ? it.connection.database : new URL(it.connection.url).pathname.slice(1)
+  const phone = await openPhone(it)
+  const sale = await it.given.sale(await it.given.account(), { amount: 10 })
+  const read = await phone.api.post('/phone/api/readings', { charge: sale.txid })
+  await phone.pay(read.body.reading, { times: 2 })
+  await it.service.close()
+})
+afterAll(() => dropDatabase(server, original))
+
+async function brokenBy(sql: string): Promise<string[]> {
+  await createDatabase(server, copyName, original)
+  const client = new pg.Client(clientConfig(copy))
+  await client.connect()
+  try {
+    await client.query(sql)
+    return (await findViolations(copy)).map(({ check }) => check)
+  } finally {
+    await client.end()
+    await dropDatabase(server, copyName)
+  }
+}
+
+const [addsUp, reported] = phoneChecks.map(({ name }) => name) as [string, string]
+
+describe('the audit of the phones', () => {
+  test('finds nothing in a world that is right', async () => {
+    expect(await brokenBy('select 1')).toEqual([])
+  })
+
+  test.each([
+    ['money from nowhere', addsUp, 'update phone set balance_cents = balance_cents + 1'],
+    ['a line that is not counted', addsUp, 'update phone set entries = entries + 1'],
+    ['a wrong balance after a line', addsUp, 'update phone_entry set balance_after_cents = 1 where seq = 2'],
+    ['a gap', addsUp, 'update phone_entry set seq = 9 where seq = 3'],
+    ['a payment under another id', reported, "update phone_entry set end_to_end = 'E1' where seq = 2"],
+    ['a payment for another charge', reported, "update phone_entry set txid = 'x' where seq = 2"],
+    ['one that paid, said to have come back', reported, "update phone_entry set outcome = 'REVERSED' where seq = 2"],
+    ['one that came back, said to have paid', reported, "update phone_entry set outcome = 'PAID' where seq = 3"],
+  ])('finds %s', async (_what, rule, sql) => {
+    expect(await brokenBy(sql)).toEqual([rule])
+  })
+
+  test('a payment that was sent and not yet reported is right', async () => {
+    expect(await brokenBy("update phone_entry set outcome = 'SENT', end_to_end = 'E1' where seq = 3")).toEqual([])
+  })
+})
