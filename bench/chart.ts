@@ -23,19 +23,24 @@ const WIDTH = 720
 const LEFT = 40
 const TOP = 84
 const LABELLED_MAX = 12
+/** Room for the label of the first point beside those of the axis. */
+const INSET = 36
 const number = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 })
 
 const STYLE = `
-  svg { --paper: #ffffff; --ink: #1b1f24; --soft: #5d6670; --rule: #dfe3e8; --main: #0a7f5a; --other: #aab3bd }
-  @media (prefers-color-scheme: dark) {
-    svg { --paper: #14181d; --ink: #e8ebee; --soft: #9aa4af; --rule: #2c343d; --main: #37c493; --other: #5b6672 }
-  }
-  text { font: 13px system-ui, sans-serif; fill: var(--ink) }
+  text { font: 13px system-ui, sans-serif; fill: #1b1f24 }
   .title { font-size: 17px; font-weight: 600 }
-  .soft { fill: var(--soft); font-size: 12px }
-  .main { fill: var(--main) } .other { fill: var(--other) }
-  .rule { stroke: var(--rule) }
-  .line { fill: none; stroke: var(--main); stroke-width: 2; stroke-linejoin: round }`
+  .soft { font-size: 12px; fill: #5d6670 }
+  .paper { fill: #ffffff } .main { fill: #0a7f5a } .other { fill: #aab3bd }
+  .rule { stroke: #dfe3e8 }
+  .line { fill: none; stroke: #0a7f5a; stroke-width: 2; stroke-linejoin: round }
+  @media (prefers-color-scheme: dark) {
+    text { fill: #e8ebee }
+    .soft { fill: #9aa4af }
+    .paper { fill: #14181d } .main { fill: #37c493 } .other { fill: #5b6672 }
+    .rule { stroke: #2c343d }
+    .line { stroke: #37c493 }
+  }`
 
 /** A picture that needs nothing beside it and follows the light or dark of whoever looks at it. */
 export function drawChart(chart: Chart): string {
@@ -44,7 +49,7 @@ export function drawChart(chart: Chart): string {
 <title>${escaped(chart.title)}</title>
 <style>${STYLE}
 </style>
-<rect width="${WIDTH}" height="${height}" fill="var(--paper)"/>
+<rect width="${WIDTH}" height="${height}" class="paper"/>
 ${text(LEFT, 36, chart.title, 'title')}
 ${text(LEFT, 58, chart.note, 'soft')}
 ${body.join('\n')}
@@ -68,12 +73,13 @@ function drawBars({ bars }: Bars): { height: number; body: string[] } {
 }
 
 function drawLine({ points, xTitle, yTitle, logarithmic }: Line): { height: number; body: string[] } {
-  const plot = { left: 84, right: WIDTH - 44, top: TOP + 22, bottom: 344 }
+  const plot = { left: 84, right: WIDTH - 44, top: TOP + 34, bottom: 344 }
   const scaled = (x: number) => (logarithmic ? Math.log10(x) : x)
   const [low, high] = [Math.min, Math.max].map((edge) => edge(...points.map(([x]) => scaled(x)))) as [number, number]
   const ticks = ticksTo(Math.max(...points.map(([, y]) => y), 1))
   const top = ticks.at(-1)!
-  const xOf = (x: number) => place(plot.left + ((scaled(x) - low) / (high - low || 1)) * (plot.right - plot.left))
+  const xOf = (x: number) =>
+    place(plot.left + INSET + ((scaled(x) - low) / (high - low || 1)) * (plot.right - plot.left - 2 * INSET))
   const yOf = (y: number) => place(plot.bottom - (y / top) * (plot.bottom - plot.top))
   const rules = ticks.flatMap((tick) => [
     `<line x1="${plot.left}" x2="${plot.right}" y1="${yOf(tick)}" y2="${yOf(tick)}" class="rule"/>`,
@@ -86,7 +92,7 @@ function drawLine({ points, xTitle, yTitle, logarithmic }: Line): { height: numb
     body: [
       ...rules,
       ...xTicks.map((tick) => text(xOf(tick), plot.bottom + 20, number.format(tick), 'soft', 'middle')),
-      text(plot.left, plot.top - 14, yTitle, 'soft'),
+      text(LEFT, plot.top - 26, yTitle, 'soft'),
       text((plot.left + plot.right) / 2, plot.bottom + 44, xTitle, 'soft', 'middle'),
       `<polyline class="line" points="${points.map(([x, y]) => `${xOf(x)},${yOf(y)}`).join(' ')}"/>`,
       ...(few ? points.map(([x, y]) => `<circle cx="${xOf(x)}" cy="${yOf(y)}" r="4" class="main"/>`) : []),

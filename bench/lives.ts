@@ -93,7 +93,11 @@ export async function liveClosed(
   const began = performance.now()
   let ended = false
   const ending = lanes.map(async (lane) => {
-    while (!ended) await live(lane, performance.now(), tally)
+    try {
+      while (!ended) await live(lane, performance.now(), tally)
+    } catch {
+      tally.otherAnswers += 1
+    }
     lane.close()
   })
   const windows: number[] = []
