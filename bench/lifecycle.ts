@@ -1,18 +1,5 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import pg from 'pg'
-import { findViolations } from '../src/audit.ts'
-import { clientConfig } from '../src/platform/database/database.ts'
-import {
-  type Account,
-  childrenOf,
-  credentialHeaders,
-  type RunningService,
-  registerAccounts,
-  startService,
-} from '../test/harness/running-service.ts'
 import { measureBaselines } from './baselines.ts'
+import type { Chart } from './chart.ts'
 import {
   type Processors,
   processorsBetween,
@@ -22,201 +9,169 @@ import {
   statementCosts,
 } from './cost.ts'
 import { checkoutRequests } from './create.ts'
-import { httpRequest, openLane, round } from './load.ts'
-import type { BenchRow } from './report.ts'
+import {
+  atMost,
+  drained,
+  inLifeWorld,
+  isTrial,
+  type LifeWorld,
+  missing,
+  say,
+  serviceMemoryMb,
+  warmUp,
+} from './life-world.ts'
+import { liveClosed, openLives } from './lives.ts'
+import { round, runLoad } from './load.ts'
+import { type BenchReport, withSpread } from './report.ts'
 
-const CONNECTIONS = 512
-const WARM_UP_SECONDS = 15
-const ACCOUNTS = 100
-
-export type LifecycleOptions = {
-  readonly seconds: number
-  readonly accounts?: number
-  readonly processes?: number
-  /** Measured on the same server, right after. */
-  readonly baselines?: boolean
-}
+const OPEN_SECONDS = 20
+const OPEN_CONNECTIONS = 512
+const CHECKOUT_SECONDS = 10
+const CHECKOUT_CONNECTIONS = 256
+/** Far from every number that a life of the same run was begun with. */
+const CHECKOUTS_FROM = 1_000_000_000
 
 /**
- * The whole life of a charge, as fast as it goes: checkout over HTTP, payment by the rail's door over HTTP, posted,
- * webhook delivered to a receiver on this machine and recorded. A life counts when its payment was answered; what is
- * still under way at the end is waited for, and everything is counted and audited.
+ * The whole life of a charge: checkout over HTTP, payment over HTTP, posted, webhook delivered to a receiver on this
+ * machine and recorded. First as fast as it goes, then at half of that in an open loop; a life counts when its payment was
+ * answered, and at the end everything is counted and audited. Then checkouts alone, and what the machine does without us.
  */
-export async function benchLifecycle({
-  seconds,
-  accounts = ACCOUNTS,
-  processes,
-  baselines = true,
-}: LifecycleOptions): Promise<BenchRow[]> {
-  const receiver = await startReceiver()
-  const service = await startService({ env: processes === undefined ? {} : { QUITADO_PROCESSES: String(processes) } })
-  try {
-    const shops = await registerAccounts(service.port, accounts)
-    const row = await runLives(service, shops, receiver, seconds)
-    const beside = baselines ? await measureBaselines(service) : {}
-    return [{ accounts, ...row, ...ratiosOf(row.livesPerSecond, beside) }]
-  } finally {
-    await service.stop()
-    receiver.child.kill()
+export async function benchLifecycle(seconds: number, runs: number): Promise<BenchReport> {
+  const rows: Awaited<ReturnType<typeof oneRun>>[] = []
+  for (let run = 1; run <= runs; run += 1) {
+    say(`run ${run} of ${runs}`)
+    rows.push(await inLifeWorld((world) => oneRun(world, run, seconds)))
   }
+  return { rows: withSpread(rows), chart: chartOf(rows.at(-1)!, seconds) }
 }
 
-function ratiosOf(
-  lives: number,
-  { tpcb, inserts, plainRoute }: Partial<Awaited<ReturnType<typeof measureBaselines>>>,
-): BenchRow {
+async function oneRun(world: LifeWorld, run: number, seconds: number) {
+  await warmUp(world.target, seconds)
+  const closed = await asFastAsItGoes(world, seconds)
+  const half = await atHalf(world, closed.livesPerSecond, seconds)
+  const left = await missing(world)
+  say(`${left.sales} sales: ${left.unpaid} unpaid, ${left.undelivered} undelivered; ${left.rulesBroken} rules broken`)
+  const checkoutsPerSecond = await checkoutsAlone(world, seconds)
+  const { tpcb, inserts, plainRoute } = await measureBaselines(world.service, { say, trial: isTrial(seconds) })
+  const { livesPerSecond } = closed
   return {
-    ...(tpcb ? { tpcb, livesToTpcb: round(lives / tpcb) } : {}),
-    ...(inserts ? { inserts, livesToInserts: round(lives / inserts) } : {}),
-    ...(plainRoute ? { plainRoute, livesToPlainRoute: round(lives / plainRoute) } : {}),
+    run: isTrial(seconds) ? `${run} (trial)` : run,
+    ...closed,
+    ...half,
+    ...left,
+    checkoutsPerSecond,
+    inserts,
+    plainRoute,
+    tpcb: tpcb ?? 'no pgbench',
+    livesToTpcb: tpcb ? round(livesPerSecond / tpcb, 3) : '',
+    checkoutsToTpcb: tpcb ? round(checkoutsPerSecond / tpcb, 3) : '',
+    livesToInserts: round(livesPerSecond / inserts, 3),
+    checkoutsToInserts: round(checkoutsPerSecond / inserts, 3),
+    livesToPlainRoute: round(livesPerSecond / plainRoute, 3),
+    checkoutsToPlainRoute: round(checkoutsPerSecond / plainRoute, 3),
   }
 }
 
-async function runLives(service: RunningService, shops: readonly Account[], receiver: Receiver, seconds: number) {
-  const database = { host: join(service.folder, 'postgres-socket'), database: 'quitado' }
-  const client = new pg.Client(clientConfig(database))
-  await client.connect()
-  try {
-    await liveFor(service.port, shops, receiver.url, WARM_UP_SECONDS)
-    const wal = await walPosition(client)
-    const memory = serviceMemory(service)
-    const delivered = await receiver.calls()
-    await resetStatements(client)
-    const others = { generator: process.pid, receiver: receiver.child.pid! }
-    const used = processorsUsed(service, others)
-    const lived = await liveFor(service.port, shops, receiver.url, seconds)
-    const deliveredInTime = (await receiver.calls()) - delivered
-    const walBytes = (await walPosition(client)) - wal
-    const drainSeconds = await drained(client)
-    const processors = processorsBetween(used, processorsUsed(service, others))
-    printCosts(await statementCosts(client), processors, lived.lives)
-    const { sales, paid, attempts } = await counted(client)
-    const violations = await findViolations(database)
-    return {
-      livesPerSecond: Math.round(lived.lives / seconds),
-      deliveredPerSecond: Math.round(deliveredInTime / seconds),
-      drainSeconds,
-      checkoutP50Ms: lived.checkout.at(0.5),
-      checkoutP99Ms: lived.checkout.at(0.99),
-      paymentP50Ms: lived.payment.at(0.5),
-      paymentP99Ms: lived.payment.at(0.99),
-      refused: lived.refused,
-      walBytesPerLife: Math.round(walBytes / Math.max(1, lived.lives)),
-      pssMb: `${memory} → ${serviceMemory(service)}`,
-      lost: `${sales - paid} unpaid, ${paid - attempts} undelivered, ${violations.length} rules broken`,
-    }
-  } finally {
-    await client.end()
+async function asFastAsItGoes(world: LifeWorld, seconds: number) {
+  const { client, service, receiver, target } = world
+  const others = { generator: process.pid, receiver: receiver.pid }
+  await drained(world)
+  await resetStatements(client)
+  const [wal, delivered, memory] = [await walPosition(world), await receiver.calls(), serviceMemoryMb(service)]
+  const used = processorsUsed(service, others)
+  const began = performance.now()
+  const { tally, perSecond, slowestWindow } = await liveClosed(target, seconds, say)
+  const deliveredPerSecond = Math.round((((await receiver.calls()) - delivered) * 1000) / (performance.now() - began))
+  const drainSeconds = await drained(world)
+  const walBytes = (await walPosition(world)) - wal
+  const processors = processorsBetween(used, processorsUsed(service, others))
+  const statements = await statementCosts(client)
+  printCosts(statements, processors, tally.lives)
+  const perLife = (amount: number, decimals = 0) => round(amount / Math.max(1, tally.lives), decimals)
+  return {
+    livesPerSecond: perSecond,
+    slowestFiveSeconds: slowestWindow,
+    deliveredPerSecond,
+    drainSeconds,
+    refused: tally.refusedCheckouts + tally.refusedPayments + tally.otherAnswers,
+    checkoutP50Ms: tally.checkout.at(0.5),
+    checkoutP99Ms: tally.checkout.at(0.99),
+    paymentP50Ms: tally.payment.at(0.5),
+    paymentP99Ms: tally.payment.at(0.99),
+    statementsPerLife: perLife(
+      statements.reduce((sum, { calls }) => sum + calls, 0),
+      3,
+    ),
+    walBytesPerLife: perLife(walBytes),
+    ...Object.fromEntries(Object.entries(processors).map(([who, s]) => [`${who}UsPerLife`, perLife(s * 1e6)])),
+    memoryMbBefore: memory,
+    memoryMbAfter: serviceMemoryMb(service),
   }
+}
+
+async function atHalf({ target }: LifeWorld, livesPerSecond: number, seconds: number) {
+  const halfRate = Math.round(livesPerSecond / 2)
+  say(`open loop at half of it: ${halfRate} lives/s`)
+  const open = await openLives(target, OPEN_CONNECTIONS)
+  const tally = await open.offer(halfRate, atMost(OPEN_SECONDS, seconds))
+  await open.answered()
+  open.close()
+  return {
+    halfRate,
+    halfCheckoutP50Ms: tally.checkout.at(0.5),
+    halfCheckoutP99Ms: tally.checkout.at(0.99),
+    halfCheckoutMaxMs: tally.checkout.at(1),
+    halfPaymentP50Ms: tally.payment.at(0.5),
+    halfPaymentP99Ms: tally.payment.at(0.99),
+    halfLateP99Ms: tally.late.at(0.99),
+  }
+}
+
+/** They stay unpaid, so they come after the count. */
+async function checkoutsAlone({ target }: LifeWorld, seconds: number): Promise<number> {
+  say('checkouts alone')
+  const make = checkoutRequests(target.shops, target.callbackUrl)
+  const { perSecond, statuses } = await runLoad({
+    port: target.port,
+    connections: CHECKOUT_CONNECTIONS,
+    seconds: atMost(CHECKOUT_SECONDS, seconds),
+    warmUpSeconds: 1,
+    make: (index) => make(CHECKOUTS_FROM + index),
+  })
+  if (Object.keys(statuses).join() !== '200') throw new Error(`answers: ${JSON.stringify(statuses)}`)
+  return perSecond
+}
+
+async function walPosition({ client }: LifeWorld): Promise<number> {
+  const { rows } = await client.query<{ at: number }>(
+    "select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint as at",
+  )
+  return rows[0]!.at
 }
 
 function printCosts(statements: readonly StatementCost[], processors: Processors, lives: number): void {
   const us = (seconds: number) => Math.round((seconds * 1e6) / lives)
-  console.log(
-    `  processor a life: ${Object.entries(processors)
-      .map(([who, s]) => `${who} ${us(s)} µs`)
-      .join(', ')}`,
-  )
+  const shares = Object.entries(processors).map(([who, seconds]) => `${who} ${us(seconds)} µs`)
+  say(`processor a life: ${shares.join(', ')}`)
   for (const { name, calls, us: spent, walBytes } of statements.slice(0, 12))
-    console.log(
-      `    ${name}: ${round(calls / lives, 4)} a life, ${round(spent / calls / 1000)} ms each, ${Math.round(spent / lives)} µs and ${Math.round(walBytes / lives)} bytes of log a life`,
+    say(
+      `  ${name}: ${round(calls / lives, 4)} a life, ${round(spent / calls / 1000)} ms each, ${Math.round(spent / lives)} µs and ${Math.round(walBytes / lives)} bytes of log a life`,
     )
 }
 
-type Times = { add(ms: number): void; at(share: number): number }
-function times(): Times {
-  const all: number[] = []
-  let sorted: number[] | undefined
+function chartOf(row: Awaited<ReturnType<typeof oneRun>>, seconds: number): Chart {
+  const bar = (label: string, value: string | number | undefined, baseline = false) =>
+    typeof value === 'number' ? [{ label, value, baseline }] : []
   return {
-    add: (ms) => void all.push(ms),
-    at(share) {
-      sorted ??= [...all].sort((a, b) => a - b)
-      return round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0)
-    },
-  }
-}
-
-let started = 0
-const UUID = Buffer.from('"uuid":"')
-
-/** Each connection makes a charge, then pays it, then the next. */
-async function liveFor(port: number, shops: readonly Account[], url: string, seconds: number) {
-  const make = checkoutRequests(shops, url)
-  const headers = shops.map(credentialHeaders)
-  const ends = performance.now() + seconds * 1000
-  const [checkout, payment] = [times(), times()]
-  let [lives, refused] = [0, 0]
-  const lanes = await Promise.all(Array.from({ length: CONNECTIONS }, () => openLane(port)))
-  await Promise.all(
-    lanes.map(async (lane) => {
-      while (performance.now() < ends) {
-        const index = started++
-        const began = performance.now()
-        const made = await lane.send(make(index))
-        checkout.add(performance.now() - began)
-        if (made.status !== 200) {
-          refused += 1
-          continue
-        }
-        const at = made.body.indexOf(UUID) + UUID.length
-        const path = `/v1.1/sandbox/sim/sale/${made.body.toString('latin1', at, at + 36)}/paid`
-        const asked = performance.now()
-        const paid = await lane.send(httpRequest('POST', path, headers[index % headers.length]!))
-        payment.add(performance.now() - asked)
-        if (paid.status === 200) lives += 1
-        else refused += 1
-      }
-      lane.close()
-    }),
-  )
-  return { lives, refused, checkout, payment }
-}
-
-async function walPosition(client: pg.Client): Promise<number> {
-  const { rows } = await client.query("select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint as at")
-  return rows[0].at
-}
-
-/** Until every notification has been delivered and recorded. */
-async function drained(client: pg.Client): Promise<number> {
-  const began = performance.now()
-  for (;;) {
-    const { rows } = await client.query('select count(*) as n from notification_queue')
-    if (rows[0].n === 0) return round((performance.now() - began) / 1000, 1)
-    await new Promise((done) => setTimeout(done, 100))
-  }
-}
-
-async function counted(client: pg.Client): Promise<{ sales: number; paid: number; attempts: number }> {
-  const { rows } = await client.query(
-    `select count(*) as sales, count(*) filter (where state = 'PAID') as paid,
-       (select count(*) from notification_attempt where status = 'SUCCESS') as attempts from sale`,
-  )
-  return rows[0]
-}
-
-/** The service's own processes, without the database: PSS, so that shared pages count once. */
-function serviceMemory(service: RunningService): number {
-  const processes = childrenOf(service.pid).filter(({ command }) => command.includes('process.ts'))
-  const kilobytes = processes.map(({ pid }) =>
-    Number(/^Pss: +(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0),
-  )
-  return Math.round(kilobytes.reduce((sum, each) => sum + each, 0) / 1024)
-}
-
-type Receiver = { readonly url: string; readonly child: ChildProcess; calls(): Promise<number> }
-
-async function startReceiver(): Promise<Receiver> {
-  const child = fork(join(import.meta.dirname, 'webhook-receiver.ts'), { serialization: 'advanced' })
-  const heard = <Answer>() => new Promise<Answer>((done) => child.once('message', (said) => done(said as Answer)))
-  const { port } = await heard<{ port: number }>()
-  return {
-    url: `http://127.0.0.1:${port}/hook`,
-    child,
-    async calls() {
-      const answer = heard<{ calls: number }>()
-      child.send({ type: 'count' })
-      return (await answer).calls
-    },
+    kind: 'bars',
+    title: 'Full lives of a charge a second, beside what the machine does',
+    note: `Checkout, payment, posting, webhook delivered and recorded, over ${seconds} s; all on one machine.`,
+    bars: [
+      ...bar('full lives', row.livesPerSecond),
+      ...bar('checkouts alone', row.checkoutsPerSecond),
+      ...bar('pgbench TPC-B', row.tpcb, true),
+      ...bar('one insert a request', row.inserts, true),
+      ...bar('a constant over HTTP', row.plainRoute, true),
+    ],
   }
 }

@@ -13,7 +13,7 @@ export async function benchList(count: number): Promise<BenchRow[]> {
   try {
     const [account] = await registerAccounts(service.port, 1)
     const socket = join(service.folder, 'postgres-socket')
-    await loadSales(socket, account!.apiKey, count, (step) => console.log(`  ${step}`))
+    await loadSales(socket, [account!.apiKey], count, (step) => console.log(`  ${step}`))
     const violations = await findViolations({ host: socket, database: 'quitado' })
     if (violations.length > 0) throw new Error(`the data fails the audit: ${JSON.stringify(violations)}`)
     console.log('  audited')

@@ -81,20 +81,19 @@ function summarise(latencies: number[], statuses: Record<string, number>, second
 
 export const round = (value: number, decimals = 2): number => Math.round(value * 10 ** decimals) / 10 ** decimals
 
-/** Not to the microsecond: a generator that spins would take the core that it wants to measure. */
-function until(due: number): Promise<void> {
-  const wait = due - performance.now()
-  return wait < 1 ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, wait))
+/** Never early, and not to the microsecond: a generator that spins would take the core that it wants to measure. */
+async function until(due: number): Promise<void> {
+  for (let wait = due - performance.now(); wait > 0; wait = due - performance.now())
+    await new Promise((resolve) => setTimeout(resolve, Math.ceil(wait)))
 }
 
-type Lane = { send(request: Buffer): Promise<{ status: number; body: Buffer }>; close(): void }
+export type Answer = { readonly status: number; readonly body: Buffer; readonly retryAfter: boolean }
+export type Lane = { send(request: Buffer): Promise<Answer>; close(): void }
 
 export function openLane(port: number): Promise<Lane> {
   return new Promise((resolve, reject) => {
     const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true })
-    let waiting:
-      | { resolve: (answer: { status: number; body: Buffer }) => void; reject: (error: Error) => void }
-      | undefined
+    let waiting: { resolve: (answer: Answer) => void; reject: (error: Error) => void } | undefined
     let held: Buffer | undefined
     socket.on('error', (error) => (waiting ? waiting.reject(error) : reject(error)))
     socket.on('close', () => waiting?.reject(new Error('the service closed the connection')))
@@ -111,6 +110,7 @@ export function openLane(port: number): Promise<Lane> {
       resolve({
         send: (request) =>
           new Promise((done, failed) => {
+            if (socket.destroyed) return failed(new Error('the connection is closed'))
             waiting = { resolve: done, reject: failed }
             socket.write(request)
           }),
@@ -120,13 +120,14 @@ export function openLane(port: number): Promise<Lane> {
   })
 }
 
-function parse(bytes: Buffer): { status: number; body: Buffer } | undefined {
+function parse(bytes: Buffer): Answer | undefined {
   const headerEnd = bytes.indexOf(HEADER_END)
   if (headerEnd < 0) return undefined
   const head = bytes.toString('latin1', 0, headerEnd)
   const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0)
   if (bytes.length < headerEnd + 4 + length) return undefined
-  return { status: Number(head.slice(9, 12)), body: bytes.subarray(headerEnd + 4) }
+  const status = Number(head.slice(9, 12))
+  return { status, body: bytes.subarray(headerEnd + 4), retryAfter: status === 503 && /retry-after: /i.test(head) }
 }
 
 export function httpRequest(

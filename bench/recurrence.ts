@@ -1,15 +1,15 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { clientConfig } from '../src/platform/database/database.ts'
-import { childrenOf, type RunningService, startService } from '../test/harness/running-service.ts'
+import { type RunningService, startService } from '../test/harness/running-service.ts'
+import { processorsBetween, processorsUsed, resetStatements, serviceProcesses, statementCosts } from './cost.ts'
 import { round } from './load.ts'
 import { ACCOUNTS, expectRight, prepareRecurrences, RESTING_EACH } from './recurrence-world.ts'
 import type { BenchRow } from './report.ts'
-import { secondsOf } from './split-world.ts'
 import { pssKb } from './start.ts'
 
 const PORT = 18_085
@@ -50,19 +50,21 @@ async function measure(folder: string, receiver: ChildProcess, due: number): Pro
   const connection = { host: join(folder, 'postgres-socket'), database: 'quitado' }
   const client = new pg.Client(clientConfig(connection))
   await client.connect()
-  const watched = watch(service, folder, receiver)
+  const watched = watch(service, receiver)
   try {
-    await client.query('select pg_stat_statements_reset()')
+    await resetStatements(client)
     while (await isBusy(client)) await wait(POLL_MS)
     const took = (Date.now() - readyAt) / 1000
     const { peaks, processors } = watched.end()
     await expectAllTold(receiver, due)
     const phases = await phasesOf(client, readyAt)
-    const statements = await statementsOf(client)
+    const statements = await statementCosts(client)
     await expectRight(connection)
     for (const { what, from, to, n } of phases) console.log(`  ${what}: ${n}, from ${from} s to ${to} s`)
-    for (const { label, calls, ms } of statements.top)
-      console.log(`    ${label}: ${calls} calls, ${round(ms / calls, 1)} ms each, ${ms} ms in all`)
+    for (const { name, calls, us } of statements.slice(0, 12))
+      console.log(
+        `    ${name}: ${calls} calls, ${round(us / calls / 1000, 1)} ms each, ${Math.round(us / 1000)} ms in all`,
+      )
     const perSecond = (asked: string) => {
       const { from, to, n } = phases.find(({ what }) => what === asked)!
       return Math.round(n / Math.max(to - from, 0.001))
@@ -74,9 +76,11 @@ async function measure(folder: string, receiver: ChildProcess, due: number): Pro
       deliveriesPerSecond: perSecond('delivered'),
       overallPerSecond: Math.round(due / took),
       seconds: round(took, 1),
-      statementsPerCharge: round(statements.calls / due, 3),
+      statementsPerCharge: round(statements.reduce((sum, { calls }) => sum + calls, 0) / due, 3),
       ...Object.fromEntries(peaks.map(([name, kb]) => [`${name}Mb`, Math.round(kb / 1024)])),
-      ...Object.fromEntries(processors.map(([name, seconds]) => [`${name}MsPerCharge`, round((seconds * 1000) / due)])),
+      ...Object.fromEntries(
+        Object.entries(processors).map(([name, seconds]) => [`${name}MsPerCharge`, round((seconds * 1000) / due)]),
+      ),
       load: `${round(load, 1)} to ${round(loadavg()[0]!, 1)}`,
     }
   } finally {
@@ -117,60 +121,24 @@ async function phasesOf(client: pg.Client, readyAt: number): Promise<Phase[]> {
   return rows.map(({ what, low, high, n }) => ({ what, from: seconds(low), to: seconds(high), n }))
 }
 
-/** Words that only one of the large statements has, and its name. */
-const labels: readonly (readonly [string, string])[] = [
-  ['insert into transfer', 'door_pay_charges_batch'],
-  ['held_mandates', 'recurrence_write_batch'],
-  ['update recurrence_due d set leased_until', 'recurrence_due_claim'],
-  ['m_id_rec', 'recurrence_of_charges'],
-  ['insert into notification_attempt', 'notification_record'],
-  ['was_held', 'notification_claim'],
-  ['with recursive waiting', 'notification_due_accounts'],
-]
-
-async function statementsOf(client: pg.Client) {
-  const { rows } = await client.query<{ calls: number; ms: number; text: string }>(
-    'select calls, total_exec_time::bigint as ms, query as text from pg_stat_statements order by total_exec_time desc',
-  )
-  const top = rows.slice(0, 12).map(({ calls, ms, text }) => {
-    const label = labels.find(([words]) => text.includes(words))?.[1] ?? text.replace(/\s+/g, ' ').slice(0, 60)
-    return { label, calls, ms }
-  })
-  return { calls: rows.reduce((sum, { calls }) => sum + calls, 0), top }
-}
-
 /** The most memory that each process of the service held (proportional), and the seconds of processor that everybody took. */
-function watch({ pid }: RunningService, folder: string, receiver: ChildProcess) {
-  const postmaster = Number(readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0])
-  const processes = childrenOf(pid).filter(({ command }) => command.includes('process.ts'))
-  const service = [['supervisor', pid] as const, ...processes.map((one, at) => [`process${at + 1}`, one.pid] as const)]
+function watch(running: RunningService, receiver: ChildProcess) {
+  const service = [
+    ['supervisor', running.pid] as const,
+    ...serviceProcesses(running.pid).map((pid, at) => [`process${at + 1}`, pid] as const),
+  ]
   const most = new Map<string, number>()
   const timer = setInterval(() => {
     const now = service.map(([name, each]) => [name, pssKb(each)] as const)
     for (const [name, kb] of [...now, ['service', now.reduce((sum, [, kb]) => sum + kb, 0)] as const])
       most.set(name, Math.max(most.get(name) ?? 0, kb))
   }, POLL_MS)
-  const used = () =>
-    Object.entries({
-      service: processorSeconds(service.map(([, each]) => each)),
-      database: processorSeconds([postmaster, ...childrenOf(postmaster).map((one) => one.pid)]),
-      receiver: processorSeconds([receiver.pid!]),
-    })
-  const before = new Map(used())
+  const others = { receiver: receiver.pid! }
+  const before = processorsUsed(running, others)
   return {
     end() {
       clearInterval(timer)
-      return { peaks: [...most], processors: used().map(([name, s]) => [name, s - before.get(name)!] as const) }
+      return { peaks: [...most], processors: processorsBetween(before, processorsUsed(running, others)) }
     },
   }
 }
-
-/** Whoever ends while its siblings are counted is left out. */
-const processorSeconds = (pids: readonly number[]): number =>
-  pids.reduce((sum, pid) => {
-    try {
-      return sum + secondsOf(pid)
-    } catch {
-      return sum
-    }
-  }, 0)

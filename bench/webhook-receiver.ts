@@ -1,11 +1,12 @@
 import { createServer, type Socket } from 'node:net'
 
 /**
- * A merchant's endpoint on bare sockets: it answers 200 at once and keeps when each notification arrived. Forked, so that
- * it shares no event loop with what is measured.
+ * A merchant's endpoint on bare sockets: it answers 200 at once and keeps when each notification arrived, or with the
+ * argument `count` only how many did. Forked, so that it shares no event loop with what is measured.
  */
 type Asked = { readonly type: 'forget' | 'report' | 'count' }
 
+const keeps = process.argv[2] !== 'count'
 let arrivals = new Map<string, number>()
 let calls = 0
 let first = 0
@@ -16,6 +17,11 @@ const HEADERS_END = Buffer.from('\r\n\r\n')
 const ANSWER = Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-type: text/plain\r\n\r\nok')
 const ID = Buffer.from('webhook-id: ')
 const LENGTH = Buffer.from('content-length: ')
+
+function idIn(request: Buffer): string {
+  const at = request.indexOf(ID) + ID.length
+  return request.toString('latin1', at, at + 36)
+}
 
 function serve(socket: Socket): void {
   let rest: Buffer = Buffer.alloc(0)
@@ -30,11 +36,10 @@ function serve(socket: Socket): void {
       const length = Number(rest.toString('latin1', at, rest.indexOf(13, at)))
       const whole = end + HEADERS_END.length + length
       if (rest.length < whole) return
-      const id = rest.indexOf(ID) + ID.length
       last = now()
       if (calls === 0) first = last
       calls += 1
-      arrivals.set(rest.toString('latin1', id, id + 36), last)
+      if (keeps) arrivals.set(idIn(rest), last)
       rest = rest.subarray(whole)
       socket.write(ANSWER)
     }
