@@ -11,7 +11,8 @@ export type BatchSettings = { readonly lanes: number; readonly batchMax: number;
 export const defaultBatches = (processes: number): BatchSettings => ({
   lanes: processes > 1 ? 1 : 2,
   batchMax: 256,
-  queueMax: 4_096,
+  // Half a second's worth: whoever comes later would wait so long that being told to come again serves him better.
+  queueMax: 1_024,
 })
 
 type Batches<Item, Outcome> = BatchSettings & Pick<BatcherOptions<Item, Outcome>, 'run' | 'onBatch'>

@@ -92,6 +92,7 @@ function refuseEarly(app: FastifyInstance): void {
     if (headers.host === undefined && raw.httpVersion === '1.1')
       return void answer(reply, envelopeOf({ statusCode: 400 }))
     if (request.is404) return void answer(reply, noSuchRoute)
+    if (request.routeOptions.config.isFull?.()) return void answer(reply.header('retry-after', '1'), tooMany)
     // A malformed type is an unknown type: whether that matters is the route's to say, not the framework's.
     const type = headers['content-type']
     if (type !== undefined && !mediaType.test(type)) headers['content-type'] = 'application/octet-stream'
@@ -99,12 +100,15 @@ function refuseEarly(app: FastifyInstance): void {
   })
 }
 
+/** Made once: there is least time for it when it is needed most. */
+const tooMany = envelopeOf(new Overloaded())
 const noSuchRoute = envelopeOf(new RequestUnusable(404, 'there is no such route'))
 
 function answerErrors(app: FastifyInstance, logger: Logger): void {
   app.setErrorHandler((error, request, reply) => {
     const envelope = envelopeOf(error)
-    if (envelope.http >= 500) logger.error({ err: error, requestId: request.id }, 'a request failed')
+    if (envelope.http >= 500 && !(error instanceof Overloaded))
+      logger.error({ err: error, requestId: request.id }, 'a request failed')
     if (error instanceof Overloaded || error instanceof Unavailable || envelope.http === 503)
       reply.header('retry-after', '1')
     return answer(reply, envelope)

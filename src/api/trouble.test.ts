@@ -148,4 +148,12 @@ describe('too many at once', () => {
     })
     expect(await own.rows('select 1 from sale')).toEqual([])
   })
+
+  test('are told so before anything else is looked at', async () => {
+    const own = await ownService({ queueMax: 0 })
+    const account = await own.given.account()
+    const stranger = { headers: { 'x-api-token': 'wrong' } }
+    expect((await account.api.post('/v1.1/checkout/transparent', checkoutBody(), stranger)).http).toBe(503)
+    expect((await account.api.get('/v1.1/balance', stranger)).http).toBe(401)
+  })
 })

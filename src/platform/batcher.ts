@@ -28,6 +28,8 @@ export type Batcher<Item, Outcome> = {
   /** All of them are taken, or none: a caller who is told to come again must not have half of it done. */
   submitAll(items: readonly Item[]): Promise<Outcome[]>
   depth(): number
+  /** Nothing more is taken at the moment. */
+  isFull(): boolean
   /** Resolves when everything submitted has been answered. */
   drained(): Promise<void>
 }
@@ -132,9 +134,11 @@ export function createBatcher<Item, Outcome>(options: BatcherOptions<Item, Outco
       plan()
     })
 
+  const isFull = () => queue.length >= options.queueMax
   return {
+    isFull,
     submit(item) {
-      if (queue.length >= options.queueMax) return Promise.reject(new Overloaded(options.name))
+      if (isFull()) return Promise.reject(new Overloaded(options.name))
       return enqueue(item)
     },
     submitAll(items) {
@@ -158,10 +162,11 @@ export function createLanes<Item, Outcome>(
   const lanes = Array.from({ length: options.lanes }, () => createBatcher({ ...options, lanes: 1 }))
   const laneOf = (item: Item) => lanes[options.accountOf(item) % lanes.length]!
   const depth = () => lanes.reduce((sum, lane) => sum + lane.depth(), 0)
+  const isFull = () => depth() >= options.queueMax
   return {
     depth,
-    submit: (item) =>
-      depth() >= options.queueMax ? Promise.reject(new Overloaded(options.name)) : laneOf(item).submit(item),
+    isFull,
+    submit: (item) => (isFull() ? Promise.reject(new Overloaded(options.name)) : laneOf(item).submit(item)),
     submitAll(items) {
       const crowded = depth() > 0 && depth() + items.length > options.queueMax
       if (crowded) return Promise.reject(new Overloaded(options.name))

@@ -61,6 +61,7 @@ export function checkoutRoutes(context: CheckoutRoutesContext) {
     app.post(
       '/v1.1/checkout/transparent',
       {
+        config: { isFull: context.creations.isFull },
         schema: {
           tags: ['Checkout'],
           summary: 'Create a PIX charge',

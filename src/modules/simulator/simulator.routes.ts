@@ -180,6 +180,7 @@ export function simulatorRoutes(context: SimulatorContext) {
     app.post<{ Params: { saleUUID: string } }>(
       '/v1.1/sandbox/sim/sale/:saleUUID/paid',
       {
+        config: { isFull: context.payments.isFull },
         schema: {
           tags: ['Sandbox'],
           summary: 'A payer pays the sale',

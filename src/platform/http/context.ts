@@ -15,6 +15,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** A GET that changes something: a page must ask for it as for any change. */
     changes?: boolean
+    /** The route's queue has no room: it is refused before anything else is looked at. */
+    isFull?: () => boolean
   }
   interface FastifyInstance {
     /** The one error table: the answer to anything thrown. */
