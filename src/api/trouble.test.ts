@@ -154,6 +154,6 @@ describe('too many at once', () => {
     const account = await own.given.account()
     const stranger = { headers: { 'x-api-token': 'wrong' } }
     expect((await account.api.post('/v1.1/checkout/transparent', checkoutBody(), stranger)).http).toBe(503)
-    expect((await account.api.get('/v1.1/balance', stranger)).http).toBe(401)
+    expect((await account.api.get('/v1.1/balance', stranger)).http).toBe(403)
   })
 })
