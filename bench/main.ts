@@ -24,7 +24,7 @@ const benches: Readonly<Record<string, Bench>> = {
   lifecycle: { takes: '[seconds] [runs]', run: (seconds = 60, runs = 1) => benchLifecycle(seconds, runs) },
   overload: {
     takes: '[seconds] [connections]',
-    run: (seconds = 20, connections = 6_000) => benchOverload(seconds, connections),
+    run: (seconds = 20, connections = 3_000) => benchOverload(seconds, connections),
   },
   account: { takes: '[seconds a round] [rounds]', run: (seconds = 15, rounds = 3) => benchAccount(seconds, rounds) },
   query: { takes: '[checkouts a second]', run: (perSecond = 4_000) => benchQuery(perSecond) },

@@ -38,3 +38,12 @@ export const simulatedPaymentBatches = (
     accountOf: ({ accountId }) => accountId,
     separate: ({ accountId, saleId }) => `${accountId} ${saleId}`,
   })
+
+/**
+ * What has begun is finished first: while half a queue of work is waiting, of whatever kind, no new charge is taken.
+ * Otherwise a crowd of checkouts would be let in whose payments are then refused.
+ */
+export const takesNoCharge =
+  (queues: readonly Pick<Batcher<never, never>, 'depth'>[], { queueMax }: BatchSettings) =>
+  (): boolean =>
+    queues.reduce((sum, queue) => sum + queue.depth(), 0) >= Math.ceil(queueMax / 2)

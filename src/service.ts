@@ -7,7 +7,13 @@ import { pageRoutes } from './api/pages.ts'
 import { payRoutes } from './api/pay.routes.ts'
 import { createRateLimiter } from './api/rate-limit.ts'
 import { serviceRoutes } from './api/service.routes.ts'
-import { type BatchSettings, checkoutBatches, defaultBatches, simulatedPaymentBatches } from './batches.ts'
+import {
+  type BatchSettings,
+  checkoutBatches,
+  defaultBatches,
+  simulatedPaymentBatches,
+  takesNoCharge,
+} from './batches.ts'
 import type { Config } from './config.ts'
 import type { AccountId, PayoutId, RefundId, ReversalId, SaleId } from './kernel/ids.ts'
 import {
@@ -274,6 +280,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       checkoutRoutes({
         ...pix,
         creations,
+        isFull: takesNoCharge([creations, door.batcher, payments], batches),
         numbers,
         createIn: (inside, items) => createSales({ ...creation, ...inside }, items),
         parser: createCheckoutParser(config.env === 'production'),

@@ -23,6 +23,8 @@ export type CheckoutRoutesContext = CommandContext & {
   readonly rail: Rail
   readonly parser: CheckoutParser
   readonly creations: Batcher<CreateSale, CreateSaleOutcome>
+  /** No new charge is taken at the moment. */
+  readonly isFull: () => boolean
   /** The same, alone and inside a transaction. */
   readonly createIn: (
     inside: { readonly db: Transaction; readonly numbers: NumberBlocks },
@@ -61,7 +63,7 @@ export function checkoutRoutes(context: CheckoutRoutesContext) {
     app.post(
       '/v1.1/checkout/transparent',
       {
-        config: { isFull: context.creations.isFull },
+        config: { isFull: context.isFull },
         schema: {
           tags: ['Checkout'],
           summary: 'Create a PIX charge',
