@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { doorChecks } from './modules/door/index.ts'
-import { type AuditCheck, ledgerChecks } from './modules/ledger/index.ts'
+import { type AuditCheck, ledgerChecks, type RuleResult, TookTooLong } from './modules/ledger/index.ts'
 import { notificationChecks } from './modules/notification/index.ts'
 import { payoutChecks } from './modules/payout/index.ts'
 import { phoneChecks } from './modules/phone/index.ts'
@@ -21,34 +21,61 @@ const checks: readonly AuditCheck[] = [
 ]
 const SHOWN_MAX = 10
 
-export type Violation = { readonly check: string; readonly count: number; readonly examples: readonly unknown[] }
+export type AuditOptions = {
+  readonly limitMs?: number
+  /** Cuts it short. */
+  readonly signal?: AbortSignal
+  readonly onCheck?: (check: AuditCheck, broken: number) => void
+}
+
+const QUERY_CANCELED = '57014'
 
 /** Recomputes everything in one snapshot: a busy service can be audited while it works. */
-export async function findViolations(
-  connection: Connection,
-  onCheck: (check: AuditCheck, broken: number) => void = () => {},
-) {
+export async function auditRules(connection: Connection, options: AuditOptions = {}): Promise<RuleResult[]> {
+  const { signal } = options
   const client = new pg.Client({ ...clientConfig(connection), types: undefined })
   client.on('error', () => {})
-  await client.connect()
-  const violations: Violation[] = []
+  const cut = () => void client.end()
   try {
-    await client.query('begin isolation level repeatable read read only')
-    // The embedded server keeps the service from it; here whole tables are what is wanted.
-    await client.query('set local enable_seqscan = on')
-    for (const check of checks) {
-      const { rows } = await client.query(
-        `select *, count(*) over () as broken_count from (${check.sql}) broken limit ${SHOWN_MAX}`,
-      )
-      const count = Number(rows[0]?.broken_count ?? 0)
-      onCheck(check, count)
-      if (count > 0) violations.push({ check: check.name, count, examples: rows })
-    }
-    await client.query('commit')
-    return violations
+    signal?.throwIfAborted()
+    await client.connect()
+    signal?.addEventListener('abort', cut)
+    signal?.throwIfAborted()
+    return await auditWith(client, options)
+  } catch (error) {
+    throw (error as { code?: string }).code === QUERY_CANCELED ? new TookTooLong('the audit took too long') : error
   } finally {
+    signal?.removeEventListener('abort', cut)
     await client.end()
   }
+}
+
+async function auditWith(client: pg.Client, { limitMs, onCheck }: AuditOptions): Promise<RuleResult[]> {
+  const began = performance.now()
+  const results: RuleResult[] = []
+  await client.query('begin isolation level repeatable read read only')
+  // The embedded server keeps the service from it; here whole tables are what is wanted.
+  await client.query('set local enable_seqscan = on')
+  for (const check of checks) {
+    if (limitMs !== undefined) {
+      const leftMs = Math.floor(limitMs - (performance.now() - began))
+      if (leftMs <= 0) throw new TookTooLong('the audit took too long')
+      await client.query(`set local statement_timeout = ${leftMs}`)
+    }
+    const { rows } = await client.query<Record<string, unknown>>(
+      `select *, count(*) over () as broken_count from (${check.sql}) broken limit ${SHOWN_MAX}`,
+    )
+    const count = Number(rows[0]?.['broken_count'] ?? 0)
+    onCheck?.(check, count)
+    results.push({ check: check.name, count, examples: rows.map(({ broken_count: _count, ...row }) => row) })
+  }
+  await client.query('commit')
+  return results
+}
+
+/** The rules that do not hold. */
+export async function findViolations(connection: Connection, onCheck: AuditOptions['onCheck'] = () => {}) {
+  return (await auditRules(connection, { onCheck })).filter(({ count }) => count > 0)
 }
 
 /** Prints a line a rule; true when all of them hold. */

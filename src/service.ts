@@ -7,6 +7,7 @@ import { pageRoutes } from './api/pages.ts'
 import { payRoutes } from './api/pay.routes.ts'
 import { createRateLimiter } from './api/rate-limit.ts'
 import { serviceRoutes } from './api/service.routes.ts'
+import { auditRules } from './audit.ts'
 import {
   type BatchSettings,
   checkoutBatches,
@@ -32,7 +33,7 @@ import {
   findPayer,
   insideDoor,
 } from './modules/door/index.ts'
-import { ledgerRoutes } from './modules/ledger/index.ts'
+import { createAuditor, ledgerRoutes } from './modules/ledger/index.ts'
 import { locationRoutes } from './modules/location/index.ts'
 import { countWaiting, createDispatcher, type Dispatcher, notificationRoutes } from './modules/notification/index.ts'
 import { countOrders, lookUpOrders, sendDueOrders, withdrawOrders } from './modules/outflow/index.ts'
@@ -214,7 +215,13 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     deliveries: deliveries.inFlight(),
   })
 
-  const operatorApi = operatorRoutes({ ...command, numbers, authenticator, queueDepths, waiting })
+  const auditor = createAuditor({
+    ...command,
+    run: (limits) => auditRules(options.connection, limits),
+    alarm,
+    trouble: troubleOfLooking,
+  })
+  const operatorApi = operatorRoutes({ ...command, numbers, authenticator, queueDepths, waiting, auditor })
   const app = await createApp({
     logger,
     requestLine: options.requestLine,
@@ -385,7 +392,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       const letGo = setInterval(() => app.server.closeIdleConnections(), 20)
       const served = app.close().finally(() => clearInterval(letGo))
       await Promise.all([served, Promise.all([settlements.stop(), orders.stop()]).then(() => deliveries.stop())])
-      await Promise.all([creations.drained(), payments.drained(), door.batcher.drained()])
+      await Promise.all([creations.drained(), payments.drained(), door.batcher.drained(), auditor.stop()])
       await db.close()
     },
   }

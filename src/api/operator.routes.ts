@@ -1,24 +1,25 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { wireTimestamp } from '../kernel/calendar.ts'
-import { type Cents, centsToWire } from '../kernel/cents.ts'
 import { maskDocument, normalizeDocument } from '../kernel/documents.ts'
 import { type AccountId, type AccountUuid, uuidFromWire } from '../kernel/ids.ts'
-import { email, flag, integer, objectSchema, required, text } from '../kernel/reader.ts'
+import { email, flag, integer, objectSchema, oneOf, required, text } from '../kernel/reader.ts'
 import { ok, type Result, refuse } from '../kernel/result.ts'
 import {
   type AccountProfile,
   type Authenticator,
+  accountStatuses,
   findAccountIdByUuid,
   findAccountProfile,
   hashPassword,
   linkRecipient,
   listAccountProfiles,
-  OPERATOR_ACCOUNT_ID,
+  listAllRecipients,
   OVERLAP_HOURS_MAX,
   openAccount,
   operatorSettingsFields,
   passwordField,
+  recipientWire,
   rotateToken,
   setRecipientActive,
   setSignIn,
@@ -26,29 +27,24 @@ import {
   settingsWire,
   updateSettings,
 } from '../modules/account/index.ts'
-import { findTrialBalance } from '../modules/ledger/index.ts'
 import { beginToSettle } from '../modules/outflow/index.ts'
-import { findReversals, reversalListSchema, reversalWire } from '../modules/refund/index.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Database, Queryable } from '../platform/database/database.ts'
+import type { Queryable } from '../platform/database/database.ts'
 import { readBody, readQuery } from '../platform/http/body.ts'
 import { success } from '../platform/http/context.ts'
-import { pagedAnswer, pageField, pageSizeField } from '../platform/http/paging.ts'
+import { pagedAnswer } from '../platform/http/paging.ts'
 import { unwrap } from '../platform/http/refusals.ts'
 import { type NumberBlocks, reserveNumbers } from '../platform/number-blocks.ts'
 import type { RandomIds } from '../platform/random-ids.ts'
 import type { Secrets } from '../platform/secrets.ts'
+import { describe, type InsightContext, insightRoutes, PAGE_SIZE, pageFields } from './operator-insight.routes.ts'
 
-export type OperatorContext = {
-  readonly db: Database
+export type OperatorContext = InsightContext & {
   readonly clock: Clock
   readonly secrets: Secrets
   readonly ids: RandomIds
   readonly numbers: NumberBlocks
   readonly authenticator: Authenticator
-  readonly queueDepths: () => Readonly<Record<string, number>>
-  /** What waits in the database, for any process. */
-  readonly waiting: () => Promise<Readonly<Record<string, number>>>
 }
 
 const createFields = {
@@ -58,7 +54,7 @@ const createFields = {
   city: text({ max: 60 }),
   ...operatorSettingsFields,
 }
-const pageFields = { page: pageField, maxPageResults: pageSizeField }
+const listFields = { ...pageFields, search: text({ max: 100 }), status: oneOf(accountStatuses) }
 const linkFields = { recipientId: required(text({ max: 36 })) }
 const activeFields = { active: required(flag()) }
 const rotateFields = { overlapHours: integer({ min: 0, max: OVERLAP_HOURS_MAX }) }
@@ -85,9 +81,6 @@ async function accountIdOf(db: Queryable, uuid: string): Promise<Result<AccountI
   return id ? ok(id) : refuse({ code: 'account.notFound' })
 }
 
-const describe = (summary: string, extra: Record<string, unknown> = {}) => ({
-  schema: { tags: ['Operator'], summary, security: [{ operator: [] }], ...extra },
-})
 const createdSchema = Type.Object(
   { status: Type.Integer(), message: Type.String() },
   { additionalProperties: true, description: 'Made, and this is it.' },
@@ -130,10 +123,13 @@ export function operatorRoutes(context: OperatorContext) {
 
     app.get(
       '/accounts',
-      describe('List accounts, newest first', { querystring: objectSchema(pageFields) }),
+      describe('List accounts, newest first; `search` is an id, a number, an api key, or a part of a name or e-mail', {
+        querystring: objectSchema(listFields),
+      }),
       async (request) => {
-        const { page = 1, maxPageResults: size = 100 } = readQuery(request, pageFields)
-        const { profiles, total } = await listAccountProfiles(db, (page - 1) * size, size)
+        const { page = 1, maxPageResults: size = PAGE_SIZE, search, status } = readQuery(request, listFields)
+        const query = { search, status, offset: (page - 1) * size, limit: size }
+        const { profiles, total } = await listAccountProfiles(db, query)
         return { ...success, ...pagedAnswer(total, size, profiles.map(profileWire)) }
       },
     )
@@ -218,6 +214,20 @@ export function operatorRoutes(context: OperatorContext) {
 const settingsFieldsOf = { 'account.notFound': 'accountId', 'account.overdraftInUse': 'overdraftLimit' }
 
 function recipientRoutes(app: FastifyInstance, { db, clock }: OperatorContext): void {
+  app.get<AccountParams>(
+    '/accounts/:accountId/recipients',
+    describe('Recipients of an account, also those that are switched off, newest first', {
+      params: accountParams,
+      querystring: objectSchema(pageFields),
+    }),
+    async (request) => {
+      const { page = 1, maxPageResults: limit = PAGE_SIZE } = readQuery(request, pageFields)
+      const id = unwrap(await accountIdOf(db, request.params.accountId), notFound)
+      const { total, recipients } = await listAllRecipients(db, id, { offset: (page - 1) * limit, limit })
+      return { ...success, ...pagedAnswer(total, limit, recipients.map(recipientWire)) }
+    },
+  )
+
   app.post<AccountParams>(
     '/accounts/:accountId/recipients',
     describe('Link an account as a recipient', {
@@ -252,54 +262,8 @@ function recipientRoutes(app: FastifyInstance, { db, clock }: OperatorContext): 
         ? await db.inTransaction((tx) => setRecipientActive(tx, parent, uuid, active))
         : refuse({ code: 'split.recipientNotFound' as const })
       const recipient = unwrap(result, { 'split.recipientNotFound': 'recipientId' })
-      return {
-        ...success,
-        recipient: {
-          recipientId: recipient.uuid,
-          name: recipient.name,
-          status: recipient.active ? 'ACTIVE' : 'INACTIVE',
-        },
-      }
+      const { document: _document, ...wire } = recipientWire(recipient)
+      return { ...success, recipient: wire }
     },
-  )
-}
-
-function insightRoutes(app: FastifyInstance, { db, queueDepths, waiting }: OperatorContext): void {
-  app.get(
-    '/ledger/trial-balance',
-    describe('All books together: debits and credits of every account of the chart'),
-    async () => {
-      const balances = Object.entries(await findTrialBalance(db))
-      const sum = (side: 'debit' | 'credit') => balances.reduce((total, [, entry]) => total + entry[side], 0) as Cents
-      const accounts = balances.map(([account, { debit, credit }]) => ({
-        account,
-        debit: centsToWire(debit),
-        credit: centsToWire(credit),
-      }))
-      return { ...success, accounts, totalDebit: centsToWire(sum('debit')), totalCredit: centsToWire(sum('credit')) }
-    },
-  )
-
-  app.get(
-    '/reversals',
-    describe('Payments that belong to no merchant anybody knows, newest first', {
-      querystring: objectSchema(pageFields),
-      response: { 200: reversalListSchema },
-    }),
-    async (request) => {
-      const { page = 1, maxPageResults: limit = 100 } = readQuery(request, pageFields)
-      const query = { accountId: OPERATOR_ACCOUNT_ID, offset: (page - 1) * limit, limit }
-      const { total, reversals } = await findReversals(db, query)
-      return { ...success, ...pagedAnswer(total, limit, reversals.map(reversalWire)) }
-    },
-  )
-
-  app.get(
-    '/queues',
-    describe('Items that wait: for a batch in the process that answers, and in the database for anybody'),
-    async () => ({
-      ...success,
-      queues: Object.entries({ ...queueDepths(), ...(await waiting()) }).map(([queue, depth]) => ({ queue, depth })),
-    }),
   )
 }

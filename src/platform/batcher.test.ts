@@ -404,6 +404,10 @@ describe('lanes by account', () => {
     for (const run of runs) run.answer()
     ;(await nextRun()).answer()
     await Promise.all([...running, ...waiting])
+    // More than ever fits is taken when nothing waits.
+    const many = batcher.submitAll(['1d', '1e', '1f'])
+    ;(await nextRun()).answer()
+    expect(await many).toEqual(['1D', '1E', '1F'])
   })
 
   test('are drained when all of them are', async () => {

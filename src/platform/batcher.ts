@@ -159,7 +159,9 @@ export function createBatcher<Item, Outcome>(options: BatcherOptions<Item, Outco
 export function createLanes<Item, Outcome>(
   options: BatcherOptions<Item, Outcome> & { readonly accountOf: (item: Item) => number },
 ): Batcher<Item, Outcome> {
-  const lanes = Array.from({ length: options.lanes }, () => createBatcher({ ...options, lanes: 1 }))
+  // They share one limit, and that is kept here.
+  const single = { ...options, lanes: 1, queueMax: Number.POSITIVE_INFINITY }
+  const lanes = Array.from({ length: options.lanes }, () => createBatcher(single))
   const laneOf = (item: Item) => lanes[options.accountOf(item) % lanes.length]!
   const depth = () => lanes.reduce((sum, lane) => sum + lane.depth(), 0)
   const isFull = () => depth() >= options.queueMax

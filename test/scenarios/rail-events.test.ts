@@ -218,8 +218,8 @@ describe('two processes that hear of the same sales at once', () => {
 
   test('rail ids are written in their own order: whoever waits for one holds none behind it', async () => {
     const [low, high] = [newEndToEnd(), newEndToEnd()]
-    const sale = await it.given.cancelledSale(await it.given.account())
-    const other = new pg.Client(clientConfig(it.connection))
+    const sale = await single.given.cancelledSale(await single.given.account())
+    const other = new pg.Client(clientConfig(single.connection))
     await other.connect()
     const take = (endToEnd: string) =>
       other.query(
@@ -230,11 +230,11 @@ describe('two processes that hear of the same sales at once', () => {
     await other.query('begin')
     await other.query(`set local lock_timeout = '100ms'`)
     await take(low)
-    const news = it.service.door.apply([
-      railPayment(it.clock, sale, { endToEnd: high }),
-      railPayment(it.clock, { txid: null as never, amount: 1 }, { endToEnd: low }),
+    const news = single.service.door.apply([
+      railPayment(single.clock, sale, { endToEnd: high }),
+      railPayment(single.clock, { txid: null as never, amount: 1 }, { endToEnd: low }),
     ])
-    await blocked(it, 1)
+    await blocked(single, 1)
     await take(high)
     await other.query('rollback')
     await other.end()

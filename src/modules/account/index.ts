@@ -12,6 +12,7 @@ export {
 export {
   type AccountTerms,
   accountNow,
+  accountStatuses,
   feeFor,
   OPERATOR_ACCOUNT_ID,
   paymentMethods,

@@ -1,6 +1,6 @@
 import type { Instant } from '../../kernel/calendar.ts'
 import type { Cents, ShareUnits } from '../../kernel/cents.ts'
-import type { AccountId, AccountUuid } from '../../kernel/ids.ts'
+import { type AccountId, type AccountUuid, uuidFromWire } from '../../kernel/ids.ts'
 import { ok, type Result, refuse } from '../../kernel/result.ts'
 import { type Queryable, statement, type Transaction } from '../../platform/database/database.ts'
 import { findBalance, setOverdraftLimit } from '../ledger/index.ts'
@@ -94,11 +94,16 @@ const byUuidSql = statement<{ id: number }>(
   'account_by_uuid',
   "select id from account where uuid = $1 and kind = 'MERCHANT'",
 )
+// Whoever looks for an account has its id, its number, its api key, or a part of its name or e-mail. Accounts are few
+// beside all else, so these are looked through.
+const wanted = `a.kind = 'MERCHANT' and ($1::text is null or a.status = $1)
+  and ($2::text is null or a.uuid = $3 or a.id = $4 or position(lower($2) in lower(a.name)) > 0
+    or position(lower($2) in lower(a.email)) > 0 or a.id in (select c.account_id from credential c where c.api_key = $3))`
 const listSql = statement<AccountRow>(
   'account_list',
-  `select ${columns} from account a where kind = 'MERCHANT' order by a.created_at desc, a.id desc offset $1 limit $2`,
+  `select ${columns} from account a where ${wanted} order by a.created_at desc, a.id desc offset $5 limit $6`,
 )
-const countSql = statement<{ n: number }>('account_count', "select count(*) as n from account where kind = 'MERCHANT'")
+const countSql = statement<{ n: number }>('account_count', `select count(*) as n from account a where ${wanted}`)
 
 async function withLimit(db: Queryable, row: AccountRow | undefined): Promise<AccountProfile | undefined> {
   const balance = row && (await findBalance(db, row.id as AccountId))
@@ -114,11 +119,22 @@ export async function findAccountIdByUuid(db: Queryable, uuid: AccountUuid): Pro
   return (await db.query(byUuidSql, [uuid]))[0]?.id as AccountId | undefined
 }
 
-export async function listAccountProfiles(db: Queryable, offset: number, limit: number) {
-  const rows = await db.query(listSql, [offset, limit])
+export type AccountsQuery = {
+  readonly status: AccountStatus | undefined
+  readonly search: string | undefined
+  readonly offset: number
+  readonly limit: number
+}
+
+/** Newest first. */
+export async function listAccountProfiles(db: Queryable, { status, search, offset, limit }: AccountsQuery) {
+  const text = search?.trim() || null
+  const number = text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null
+  const filter = [status ?? null, text, (text && uuidFromWire<AccountUuid>(text)) ?? null, number]
+  const rows = await db.query(listSql, [...filter, offset, limit])
   const profiles: AccountProfile[] = []
   for (const row of rows) profiles.push((await withLimit(db, row))!)
-  const [count] = await db.query(countSql)
+  const [count] = await db.query(countSql, filter)
   return { profiles, total: count!.n }
 }
 

@@ -1,6 +1,8 @@
 export { applyOutflow, applyOutflowAlone, endOrder, type OutflowOutcome } from './apply-outflow.ts'
 export { applyRailEvents } from './apply-rail-events.ts'
 export { doorChecks } from './audit.ts'
+export { conflictListSchema, conflictWire } from './conflict.wire.ts'
+export { findConflicts } from './conflicts.ts'
 export { createDoor, type Door } from './door.ts'
 export { type DoorContext, insideDoor, type RailEventOutcome } from './door-context.ts'
 export { findPayer, findPaymentOutcome } from './inbox.store.ts'

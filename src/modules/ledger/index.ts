@@ -1,4 +1,6 @@
 export { type AuditCheck, ledgerChecks, strayLines } from './audit.ts'
+export { type AuditRun, auditStates, auditTroubles, type RuleResult } from './audit-run.ts'
+export { type Auditor, createAuditor, TookTooLong } from './auditor.ts'
 export {
   type Balance,
   findBalance,

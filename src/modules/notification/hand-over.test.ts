@@ -30,6 +30,15 @@ beforeEach(() => {
 afterAll(() => receiver.stop())
 
 const listening = async (it: TestService) => listenAt(await it.given.account(), receiver.url)
+/** Somebody whose payments never wait for those of the other. */
+async function inAnotherLane(it: TestService, account: TestAccount): Promise<TestAccount> {
+  const numberOf = async ({ id }: TestAccount) =>
+    (await it.rows<{ id: number }>('select id from account where uuid::text = $1 or id::text = $1', [id]))[0]!.id
+  for (;;) {
+    const other = await it.given.account()
+    if (((await numberOf(other)) - (await numberOf(account))) % 2 !== 0) return listenAt(other, receiver.url)
+  }
+}
 const queueOf = (it: TestService, sale: TestSale) =>
   it.rows<{ turn: number; held: boolean; claims: number; attempts: number; due_at: number }>(
     'select turn, held, claims, attempts, due_at from notification_queue where resource_id = $1 order by turn',
@@ -248,13 +257,14 @@ describe('a commit', () => {
 
   test.each(ways)('comes before the call: %s', async (_way, payBy) => {
     const account = await listenAt(await it.given.account(), `${receiver.url}/waits`)
+    const bystanders = await inAnotherLane(it, account)
     const sale = await it.given.sale(account)
     const commits = await holdCommits()
     const paid = payBy(account, sale)
     await commits.waiting()
     // Whatever could have been started is started: a later payment of somebody else has been told.
     await it.service.deliveries.look()
-    const bystander = await it.given.paidSale(await listening(it))
+    const bystander = await it.given.paidSale(bystanders)
     await receiver.received(1)
     expect(told()).toEqual([bystander.uuid])
     await commits.letGo()
