@@ -30,7 +30,7 @@ import { ledgerRoutes } from './modules/ledger/index.ts'
 import { locationRoutes } from './modules/location/index.ts'
 import { countWaiting, createDispatcher, type Dispatcher, notificationRoutes } from './modules/notification/index.ts'
 import { countOrders, lookUpOrders, sendDueOrders, withdrawOrders } from './modules/outflow/index.ts'
-import { liveRoutes, panelRoutes } from './modules/panel/index.ts'
+import { liveRoutes, panelRecurrenceRoutes, panelRoutes } from './modules/panel/index.ts'
 import { findPayout, payoutRoutes } from './modules/payout/index.ts'
 import { phoneRoutes } from './modules/phone/index.ts'
 import {
@@ -260,6 +260,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
           operatorRoutes: operatorApi,
           panelRoutes: (sessions) => [
             panelRoutes({ ...command, outbox: deliveries, railName: rail.name }),
+            panelRecurrenceRoutes({ db, clock, rail }),
             liveRoutes({ db, sessions, trouble: troubleOfLooking }),
           ],
           phoneRoutes: phoneRoutes({ ...pix, door, doorContext }),
