@@ -1,7 +1,6 @@
 import { defineWords } from '../../kit/index.ts'
 
 export const recurrenceWords = defineWords({
-  plans: ['Planos', 'Plans'],
   plan: ['Plano', 'Plan'],
   newPlan: ['Novo plano', 'New plan'],
   noPlans: ['Nenhum plano aqui.', 'No plans here.'],
@@ -22,8 +21,8 @@ export const recurrenceWords = defineWords({
   ],
   minimum: ['Valor mínimo', 'Minimum price'],
   minimumHint: [
-    'O menor máximo que o pagador pode definir, quando o valor é variável.',
-    'The lowest maximum that a payer may set, when the value is variable.',
+    'Quando o valor é variável: nenhuma cobrança fica abaixo dele, nem o máximo do pagador.',
+    "When the value is variable: no charge is below it, and neither is the payer's maximum.",
   ],
   firstAmount: ['Primeiro pagamento', 'First payment'],
   firstAmountHint: ['Pago junto com a autorização.', 'Paid with the authorization.'],
@@ -52,7 +51,6 @@ export const recurrenceWords = defineWords({
   wrongAmount: ['Escreva um valor em reais.', 'Write an amount in reais.'],
   wrongPeriod: ['Um número de 0 a 100.', 'A number from 0 to 100.'],
 
-  mandates: ['Autorizações', 'Mandates'],
   mandate: ['Autorização', 'Mandate'],
   newMandate: ['Nova autorização', 'New mandate'],
   noMandates: ['Nenhuma autorização aqui.', 'No mandates here.'],
@@ -88,6 +86,7 @@ export const recurrenceWords = defineWords({
     'Um só QR code paga e autoriza. Sem valor abaixo, vale o do plano.',
     'One QR code pays and authorizes. Without an amount below, the plan’s counts.',
   ],
+  asInPlan: ['Vazio: como no plano.', 'Empty: as in the plan.'],
   retryHint: ['Só onde o plano aceita.', 'Only where the plan accepts it.'],
   initialDate: ['Primeiro vencimento', 'First due date'],
   finalDate: ['Último vencimento', 'Last due date'],
@@ -130,7 +129,6 @@ export const recurrenceWords = defineWords({
   webhooks: ['Avisos', 'Webhooks'],
   noWebhooks: ['Nenhum aviso: falta um endereço, ou nada aconteceu.', 'No webhooks: no address, or nothing happened.'],
 
-  scheduled: ['Agendamentos', 'Scheduled payments'],
   scheduledOne: ['Agendamento', 'Scheduled payment'],
   noScheduled: ['Nenhum agendamento aqui.', 'No scheduled payments here.'],
   PENDING_SCHEDULE: ['A agendar', 'To be scheduled'],
