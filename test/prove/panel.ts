@@ -1,3 +1,4 @@
+import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { loadSales } from '../../bench/growth-data.ts'
@@ -37,6 +38,8 @@ export async function provePanel(count: number): Promise<boolean> {
     const rows = []
     for (const visit of visits) rows.push(await measure(browser, cookies, visit))
     printTable(`The panel with ${count} sales: ${RUNS} visits each, nothing kept from the one before`, rows)
+    // Seconds say little of a machine that has other work.
+    console.log(`  load ${loadavg()[0]!.toFixed(1)} on ${availableParallelism()} cores`)
     return rows.every(({ holds }) => holds === 'yes')
   } finally {
     await browser?.close()

@@ -55,6 +55,7 @@ type FilterFormProps = {
 
 export function FilterForm({ filters, found, children }: FilterFormProps) {
   const w = useWords(words)
+  const own = useWords(recurrenceWords)
   const f = useFormats()
   return (
     <search>
@@ -72,7 +73,7 @@ export function FilterForm({ filters, found, children }: FilterFormProps) {
             )}
             {found !== undefined && (
               <span className="muted" role="status">
-                {w.found(f.count(found))}
+                {own.found(f.count(found))}
               </span>
             )}
           </div>
