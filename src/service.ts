@@ -37,13 +37,11 @@ import { createAuditor, ledgerRoutes } from './modules/ledger/index.ts'
 import { locationRoutes } from './modules/location/index.ts'
 import { countWaiting, createDispatcher, type Dispatcher, notificationRoutes } from './modules/notification/index.ts'
 import { countOrders, lookUpOrders, sendDueOrders, withdrawOrders } from './modules/outflow/index.ts'
-import { liveRoutes, panelRoutes } from './modules/panel/index.ts'
+import { liveRoutes, panelRecurrenceRoutes, panelRoutes } from './modules/panel/index.ts'
 import { findPayout, payoutRoutes } from './modules/payout/index.ts'
 import { phoneRoutes } from './modules/phone/index.ts'
 import {
   cancelChargeOfSale,
-  type DueClaim,
-  engineStep,
   isMandate,
   mandateImageRoutes,
   planRoutes,
@@ -61,7 +59,6 @@ import {
   settleStep,
 } from './modules/sale/index.ts'
 import {
-  collectStep,
   outflowSimulatorRoutes,
   paySales,
   recurrenceSimulatorRoutes,
@@ -90,6 +87,7 @@ import { createSecrets, type Secrets } from './platform/secrets.ts'
 import type { OutflowSettled, Rail } from './rail/rail.ts'
 import { createSandboxRail } from './rail/sandbox/sandbox-rail.ts'
 import { deliveryObserver } from './worker/delivery-observer.ts'
+import { recurrenceRuns } from './worker/recurrence-runs.ts'
 import type { SweepContext } from './worker/sweeps.ts'
 
 export type ServiceOptions = {
@@ -107,9 +105,6 @@ export type ServiceOptions = {
   /** All processes of this host; by default this one. */
   readonly renderMetrics?: () => Promise<string>
 }
-
-/** Batches of the engine at once: while one waits for the database, another is decided. */
-const RECURRENCE_LANES = 2
 
 export type Service = {
   readonly app: FastifyInstance
@@ -273,6 +268,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
           operatorRoutes: operatorApi,
           panelRoutes: (sessions) => [
             panelRoutes({ ...command, outbox: deliveries, railName: rail.name }),
+            panelRecurrenceRoutes({ db, clock, rail }),
             liveRoutes({ db, sessions, trouble: troubleOfLooking }),
           ],
           phoneRoutes: phoneRoutes({ ...pix, door, doorContext }),
@@ -340,19 +336,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     return cancelChargeOfSale({ tx, ids, outbox: deliveries, now: clock.now() }, accountId, saleId)
   }
 
-  /** The engine, and in a sandbox the payers' banks: batches beside each other until nothing is due. */
-  async function runRecurrences(stopping: () => boolean, account?: DueClaim['account']): Promise<void> {
-    const engine = { db, clock, ids, numbers, outbox: deliveries, rail, hear: door.apply }
-    const bank = { db, clock, apply: door.apply }
-    for (let more = true; more && !stopping(); ) {
-      const steps = Array.from({ length: RECURRENCE_LANES }, () => [
-        engineStep(engine, account),
-        config.env === 'sandbox' && collectStep(bank, account),
-      ])
-      more = (await Promise.all(steps.flat())).includes(true)
-    }
-  }
-
   async function waiting() {
     const [notifications, shares, orders] = await Promise.all([countWaiting(db), countMessages(db), countOrders(db)])
     return { notifications, shares, ordersReserved: orders.reserved, ordersSent: orders.sent }
@@ -380,7 +363,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       onExpired: (count) => metrics.expired.inc(count),
       withdrawOrders: () => withdrawOrders(asking),
       lookUpOrders: () => lookUpOrders(asking),
-      runRecurrences,
+      runRecurrences: recurrenceRuns({
+        engine: { db, clock, ids, numbers, outbox: deliveries, rail, hear: door.apply },
+        ...(config.env === 'sandbox' && { bank: { db, clock, apply: door.apply } }),
+      }),
       ...(config.env === 'sandbox' && {
         settleOutflows: (stopping, account) => settleDueOutflows({ db, door: doorContext }, stopping, account),
       }),

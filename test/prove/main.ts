@@ -1,6 +1,7 @@
 import { proveCrash } from './crash.ts'
 import { proveIsolation } from './isolation.ts'
 import { proveMoney } from './money.ts'
+import { provePanel } from './panel.ts'
 import { proveRecurrence } from './recurrence.ts'
 import { proveSplit } from './split.ts'
 import { proveWebhooks } from './webhooks.ts'
@@ -8,7 +9,7 @@ import { proveWebhooks } from './webhooks.ts'
 /**
  * Long proofs: `npm run prove crash [cycles] [seed]`, `npm run prove webhooks [cycles] [seed] [case]`,
  * `npm run prove isolation [backlog] [rounds]`, `npm run prove split [cycles] [seed]`, `npm run prove money [cycles] [seed]`,
- * `npm run prove recurrence [kills] [seed]`.
+ * `npm run prove recurrence [kills] [seed]`, `npm run prove panel [sales]`.
  */
 const [name = 'crash', first, second, third] = process.argv.slice(2)
 const given = (text: string | undefined, otherwise: number) => (text === undefined ? otherwise : Number(text))
@@ -19,6 +20,7 @@ const proofs: Readonly<Record<string, () => Promise<boolean>>> = {
   split: () => proveSplit(given(first, 40), given(second, 1)),
   money: () => proveMoney(given(first, 20), given(second, 1)),
   recurrence: () => proveRecurrence(given(first, 20), given(second, 1)),
+  panel: () => provePanel(given(first, 1_000_000)),
 }
 const proof = proofs[name]
 if (proof === undefined) {

@@ -3,12 +3,14 @@ import { type EventStream, openStream } from '../../../test/harness/event-stream
 import { pay } from '../../../test/harness/given.ts'
 import { merchants } from '../../../test/harness/merchants.ts'
 import { asPage, cookieOf, PASSWORD, type SignedIn, signedIn } from '../../../test/harness/pages.ts'
+import { recurrences, simulateMandate, simulateRecurrence } from '../../../test/harness/recurrences.ts'
 import { startTestService, type TestService, testService } from '../../../test/harness/test-service.ts'
 import { HOUR_MS } from '../../kernel/calendar.ts'
 import type { Change, Topic } from './watch.ts'
 
 const it = testService({ deliveries: true })
 const { merchant, settle } = merchants(it)
+const given = recurrences(it)
 
 async function cookieFor(shop: SignedIn, service: TestService = it): Promise<string> {
   return cookieOf(await asPage(service.api).post('/panel/api/session', { email: shop.email, password: PASSWORD }))
@@ -48,6 +50,17 @@ describe('live', () => {
     await settle()
     await shop.api.put(`/v1.1/transactions/${sale.uuid}/refund`, { amount: 1 })
     expect((await heard(stream, 'money')).map(({ kind }) => kind)).toEqual(['refundHeld'])
+  })
+
+  test('a mandate, its approval and its charge are heard of, with nobody to be told', async () => {
+    const shop = await signedIn(it)
+    const stream = await listen(await cookieFor(shop))
+    const mandate = await given.mandate(shop)
+    await heard(stream, 'recurrence')
+    expect((await simulateMandate(shop, mandate, 'approved')).http).toBe(200)
+    await heard(stream, 'recurrence')
+    expect((await simulateRecurrence(shop, mandate, 'fail/AC03')).http).toBe(200)
+    await heard(stream, 'recurrence')
   })
 
   test('what another process writes is heard of too', async () => {

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { CalendarDay, Instant } from '../../kernel/calendar.ts'
 import type { AccountId, ChargeId, NumberId, SaleId } from '../../kernel/ids.ts'
 import { type Database, type Queryable, statement } from '../../platform/database/database.ts'
-import { sqlTime } from '../../platform/database/sql-values.ts'
+import { plainArray, sqlTime } from '../../platform/database/sql-values.ts'
 import type { Recurrence } from './change.ts'
 import type { Charge, ChargeState } from './charge.ts'
 import type { MandateState } from './mandate.ts'
@@ -145,3 +145,27 @@ const knownSql = statement('mandate_known', 'select 1 as one from mandate where 
 
 export const isMandate = async (db: Queryable, accountId: AccountId, id: string): Promise<boolean> =>
   (await db.query(knownSql, [accountId, id])).length === 1
+
+const RECENT = 20
+const marksSql = statement<{ account_id: number; mark: string }>(
+  'recurrence_marks',
+  `select k.account_id, coalesce(m.mark, '') || ' ' || coalesce(c.mark, '') as mark
+   from unnest($1::bigint[]) k(account_id)
+   cross join lateral (
+     select string_agg(id || ' ' || version, ' ') as mark from (
+       select id, version from mandate where account_id = k.account_id
+       order by account_id desc, updated_at desc, id desc limit ${RECENT}) changed) m
+   cross join lateral (
+     select string_agg(id || ' ' || state || ' ' || attempt, ' ') as mark from (
+       select id, state, attempt from charge where account_id = k.account_id
+       order by account_id desc, id desc limit ${RECENT}) newest) c`,
+)
+
+/** Changes with the mandates that changed last and with the newest charges; what money does, other marks tell. */
+export async function findRecurrenceMarks(
+  db: Queryable,
+  accountIds: readonly AccountId[],
+): Promise<Map<AccountId, string>> {
+  const rows = await db.query(marksSql, [plainArray(accountIds)])
+  return new Map(rows.map((row) => [row.account_id as AccountId, row.mark]))
+}

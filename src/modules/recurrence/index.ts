@@ -4,10 +4,17 @@ export { type Changing, changing, type DueKind, type Recurrence, type Recurrence
 export { authorizeMandate, NUMBERS_PER_CHANGE } from './change-mandate.ts'
 export { CANCELLATION, type Charge, INSUFFICIENT_FUNDS, isOpen, reasonCodes } from './charge.ts'
 export { mandateToOpen } from './create-mandate.ts'
-export { collectionAt, collectionDay, isInDueWindow } from './cycle.ts'
+export { cancellableUntil, collectionAt, collectionDay, isInDueWindow } from './cycle.ts'
 export { claimDue, type DueClaim, type DueThing, findNextDue } from './due.store.ts'
 export { type EngineContext, engineStep, runDue } from './engine.ts'
-export { findCharge, findChargeOfSale, isMandate } from './find-mandates.ts'
+export {
+  type ChargeInWords,
+  findCharge,
+  findChargeOfSale,
+  findChargesOfMandate,
+  findRecurrenceMarks,
+  isMandate,
+} from './find-mandates.ts'
 export { hearCollection, hearMandate, hearPayment } from './hear.ts'
 export {
   awaitsPayer,
@@ -17,6 +24,7 @@ export {
   type MandateState,
   priceOfNextCycle,
 } from './mandate.ts'
+export { findMandateCode, mandateImagePath } from './mandate-code.ts'
 export { planRoutes } from './plan.routes.ts'
 export { mandateImageRoutes, recurrenceRoutes } from './recurrence.routes.ts'
 export { findMandateKeys, findRecurrences, findRecurrencesOfCharges, lockMandate } from './recurrence.store.ts'

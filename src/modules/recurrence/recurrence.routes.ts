@@ -1,10 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { MandateId, SaleId } from '../../kernel/ids.ts'
+import type { MandateId } from '../../kernel/ids.ts'
 import { amount, objectSchema, oneOf, readFields, required, text } from '../../kernel/reader.ts'
 import { ok, refuse } from '../../kernel/result.ts'
 import { chargeOfTxid, partsOfTxid } from '../../kernel/txid.ts'
-import type { Transaction } from '../../platform/database/database.ts'
 import { jsonBody, readBody, readQuery } from '../../platform/http/body.ts'
 import { success } from '../../platform/http/context.ts'
 import { type CommandContext, runCommand } from '../../platform/http/idempotently.ts'
@@ -13,13 +12,12 @@ import { RequestInvalid, RequestUnusable, unwrap } from '../../platform/http/ref
 import { type NumberBlocks, reserveNumbers } from '../../platform/number-blocks.ts'
 import type { RandomIds } from '../../platform/random-ids.ts'
 import type { Rail } from '../../rail/rail.ts'
-import { findAccountTerms } from '../account/index.ts'
 import type { Outbox } from '../notification/index.ts'
-import { findSale, type QrImages, wantsImage } from '../sale/index.ts'
+import { type QrImages, wantsImage } from '../sale/index.ts'
 import { type ChargeRefusal, cancelCharge, cancelMandate, type MandateRefusal, setCycleAmount } from './cancel.ts'
 import { type ChangeMandateContext, NUMBERS_PER_CHANGE } from './change-mandate.ts'
 import { chargeStates } from './charge.ts'
-import { createMandate, mandateToOpen, referenceOfMandate } from './create-mandate.ts'
+import { createMandate, referenceOfMandate } from './create-mandate.ts'
 import {
   chargeSorts,
   findCharge,
@@ -30,6 +28,7 @@ import {
   sortOrders,
 } from './find-mandates.ts'
 import { mandateStates } from './mandate.ts'
+import { findMandateCode } from './mandate-code.ts'
 import { findMandateKeys, findRecurrences } from './recurrence.store.ts'
 import {
   authorizationAnswer,
@@ -315,17 +314,12 @@ export function recurrenceRoutes(context: RecurrenceRoutesContext) {
 
 /** Public, like a sale's: the code of a mandate never changes, so neither does its image. */
 export function mandateImageRoutes({ db, rail, images }: Pick<RecurrenceRoutesContext, 'db' | 'rail' | 'images'>) {
-  const codeOf = async (reader: Pick<Transaction, 'query'>, reference: string): Promise<string | undefined> => {
+  const codeOfReference = async (reference: string): Promise<string | undefined> => {
     const parts = partsOfTxid(reference)
     if (parts === undefined || parts.renewals !== 0) return undefined
     const { accountId, saleId } = parts
-    const [found] = await findRecurrences(reader, [{ accountId, mandateId: saleId as string as MandateId }])
-    if (found === undefined) return undefined
-    const { mandate } = found
-    const sale = mandate.immediate ? await findSale(reader, accountId, mandate.id as string as SaleId) : undefined
-    const account = (await findAccountTerms(reader, [accountId])).get(accountId)!
-    const [opened] = await rail.openMandates([mandateToOpen(mandate, sale ?? null, account, mandate.idRec.slice(-11))])
-    return opened!.brCode
+    const [found] = await findRecurrences(db, [{ accountId, mandateId: saleId as string as MandateId }])
+    return found && findMandateCode(db, rail, found.mandate)
   }
   return async (app: FastifyInstance) => {
     app.get<{ Params: { reference: string } }>(
@@ -339,7 +333,7 @@ export function mandateImageRoutes({ db, rail, images }: Pick<RecurrenceRoutesCo
         },
       },
       async (request, reply) => {
-        const brCode = await codeOf(db, request.params.reference)
+        const brCode = await codeOfReference(request.params.reference)
         if (brCode === undefined) throw new RequestUnusable(404, 'there is no such QR code')
         return reply
           .type('image/png')

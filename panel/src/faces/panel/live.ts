@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 
 /** The first word of a query's key says what it shows; a change names what to look at again. */
-export type Topic = 'sales' | 'money' | 'deliveries'
+export type Topic = 'sales' | 'money' | 'deliveries' | 'recurrence'
 const RETRY_MS = 2_000
 
 /**
@@ -23,7 +23,7 @@ export function useLive(onSignedOut: () => void): boolean {
       stream = new EventSource('/panel/api/live')
       stream.addEventListener('ready', () => {
         setLive(true)
-        refresh(['sales', 'money', 'deliveries'])
+        refresh(['sales', 'money', 'deliveries', 'recurrence'])
       })
       stream.addEventListener('change', (event) => refresh((JSON.parse(event.data) as { topics: Topic[] }).topics))
       stream.addEventListener('signedOut', () => {

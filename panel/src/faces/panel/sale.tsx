@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useParams } from 'wouter'
+import { Link, useParams } from 'wouter'
 import {
   api,
   Badge,
@@ -66,7 +66,14 @@ function Shown({ answer, onChanged }: { readonly answer: SaleAnswer; readonly on
               [w.email, sale.shopper.email],
               [w.document, sale.shopper.document],
               [w.callback, sale.callbackURL],
-              [w.recurrence, recurrence && `${recurrence.authorization.idRec} · ${recurrence.authorization.status}`],
+              [
+                w.recurrence,
+                recurrence && (
+                  <Link key="recurrence" href={`/mandates/${recurrence.authorization.idRec}`}>
+                    {recurrence.authorization.idRec}
+                  </Link>
+                ),
+              ],
               [w.dueDate, recurrence?.scheduledPayment && f.date(recurrence.scheduledPayment.dueDate)],
             ]}
           />

@@ -1,0 +1,144 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from 'wouter'
+import {
+  api,
+  ButtonLink,
+  Card,
+  CopyField,
+  ErrorState,
+  Facts,
+  isSandbox,
+  Loading,
+  QrImage,
+  useFormats,
+  useTitle,
+  useWords,
+} from '../../kit/index.ts'
+import { MandateActions } from './mandate-actions.tsx'
+import { MandateBadge, PagedTable, useChargeColumns, Webhooks } from './recurrence-parts.tsx'
+import { MandateSimulator } from './recurrence-simulator.tsx'
+import { type Charge, isToCome, type MandateAnswer } from './recurrence-types.ts'
+import { words } from './words.ts'
+import { recurrenceWords } from './words-recurrence.ts'
+
+export function MandatePage() {
+  const w = useWords(recurrenceWords)
+  const { idRec = '' } = useParams<{ idRec: string }>()
+  useTitle(w.mandate)
+  const { data, error, refetch } = useQuery({
+    queryKey: ['mandates', 'one', idRec],
+    queryFn: ({ signal }) => api<MandateAnswer>(`/panel/api/mandates/${encodeURIComponent(idRec)}`, { signal }),
+    meta: { topics: ['recurrence', 'sales'] },
+  })
+  if (data === undefined)
+    return (
+      <div className="stack">
+        <h1>{w.mandate}</h1>
+        {error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <Loading />}
+      </div>
+    )
+  return <Shown answer={data} onChanged={() => void refetch()} />
+}
+
+function Shown({ answer, onChanged }: { readonly answer: MandateAnswer; readonly onChanged: () => void }) {
+  const w = useWords(recurrenceWords)
+  const f = useFormats()
+  const { mandate, charges } = answer
+  return (
+    <div className="stack">
+      <div className="row-apart">
+        <h1>{mandate.referenceCode}</h1>
+        <div className="row" role="status">
+          <strong className="number">{f.money(mandate.amount)}</strong>
+          <span className="muted">{w[mandate.periodicity]}</span>
+          <MandateBadge state={mandate.status} />
+        </div>
+      </div>
+      <MandateActions mandate={mandate} onChanged={onChanged} />
+      {mandate.code && <Code code={mandate.code} />}
+      <div className="grid">
+        <Card title={w.mandate}>
+          <MandateFacts mandate={mandate} />
+        </Card>
+        <Card>
+          <div className="stack">
+            <CopyField label="idRec" text={mandate.idRec} />
+            <CopyField label="uuid" text={mandate.uuid} />
+          </div>
+        </Card>
+      </div>
+      <Charges title={w.upcoming} none={w.noneUpcoming} charges={charges.filter(isToCome)} />
+      <Charges title={w.past} none={w.nonePast} charges={charges.filter((charge) => !isToCome(charge))} />
+      {isSandbox() && mandate.canCancel && <MandateSimulator mandate={mandate} onChanged={onChanged} />}
+      <Webhooks of={mandate.uuid} />
+    </div>
+  )
+}
+
+function MandateFacts({ mandate }: Pick<MandateAnswer, 'mandate'>) {
+  const w = useWords(recurrenceWords)
+  const both = useWords(words)
+  const f = useFormats()
+  const { payer, cycleAmount, minimumAmount, nextRecurrenceDate: next } = mandate
+  return (
+    <Facts
+      items={[
+        [
+          w.plan,
+          <Link key="plan" href={`/plans/${mandate.plan.id}`}>
+            {mandate.plan.title}
+          </Link>,
+        ],
+        [w.payer, `${payer.name} · ${payer.document}`],
+        [w.nextDate, next === null ? w.nothingNext : f.date(next)],
+        [w.value, w[mandate.valueType]],
+        [w.minimum, minimumAmount === null ? null : f.money(minimumAmount)],
+        [w.cycleAmount, cycleAmount === null ? null : w.onlyOnce(f.money(cycleAmount))],
+        [w.from, f.date(mandate.initialDate)],
+        [w.until, mandate.finalDate === null ? w.cycles(0) : f.date(mandate.finalDate)],
+        [w.retries, mandate.retry ? w.yes : w.NOT_ACCEPT],
+        [both.creation, f.dateTime(mandate.creation)],
+        [w.answerBefore, mandate.code && f.dateTime(mandate.expiration)],
+        [both.callback, mandate.callbackURL],
+      ]}
+    />
+  )
+}
+
+function Code({ code }: { readonly code: NonNullable<MandateAnswer['mandate']['code']> }) {
+  const w = useWords(recurrenceWords)
+  return (
+    <Card title={w.askPayer}>
+      <p className="muted">{w.askPayerHint}</p>
+      <div className="side-by-side">
+        <QrImage src={code.image} />
+        <div className="stack">
+          <CopyField label={w.code} text={code.plain} />
+          {isSandbox() && (
+            <ButtonLink href={`/phone?code=${encodeURIComponent(code.plain)}`} target="_blank" rel="noreferrer">
+              {w.openPhone}
+            </ButtonLink>
+          )}
+        </div>
+      </div>
+    </Card>
+  )
+}
+
+type ChargesProps = { readonly title: string; readonly none: string; readonly charges: readonly Charge[] }
+
+function Charges({ title, none, charges }: ChargesProps) {
+  const w = useWords(recurrenceWords)
+  const columns = useChargeColumns<Charge>()
+  return (
+    <Card title={title}>
+      <PagedTable
+        rows={charges}
+        none={none}
+        caption={title}
+        rowKey={({ instructionId }) => instructionId}
+        columns={[{ header: w.cycle, number: true, cell: ({ cycle }) => cycle }, ...columns]}
+      />
+    </Card>
+  )
+}

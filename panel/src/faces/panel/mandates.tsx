@@ -1,0 +1,100 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Link } from 'wouter'
+import { api, ButtonLink, Pagination, SelectField, TextField, useFormats, useTitle, useWords } from '../../kit/index.ts'
+import { FilterForm, List, MandateBadge, v } from './recurrence-parts.tsx'
+import { type MandateRow, mandateStates, type Results } from './recurrence-types.ts'
+import { useFilters } from './use-filters.ts'
+import { words } from './words.ts'
+import { recurrenceWords } from './words-recurrence.ts'
+
+const names = ['situation', 'payerName', 'initialDate', 'finalDate', 'sortBy', 'order'] as const
+
+export function Mandates() {
+  const w = useWords(recurrenceWords)
+  const both = useWords(words)
+  const f = useFormats()
+  useTitle(both.mandates)
+  const filters = useFilters(names)
+  const { data, error, refetch } = useQuery({
+    queryKey: ['mandates', filters.query],
+    queryFn: ({ signal }) => api<Results<MandateRow>>(`${v}/authorizations?${filters.query}`, { signal }),
+    placeholderData: keepPreviousData,
+    meta: { topics: ['recurrence'] },
+  })
+  return (
+    <div className="stack">
+      <div className="row-apart">
+        <h1>{both.mandates}</h1>
+        <Link href="/mandates/new" asChild>
+          <ButtonLink href="/mandates/new" kind="primary">
+            {w.newMandate}
+          </ButtonLink>
+        </Link>
+      </div>
+      <FilterForm filters={filters} found={data?.totalElements}>
+        <TextField
+          label={w.payer}
+          name="payerName"
+          type="search"
+          maxLength={255}
+          hint={w.payerHint}
+          defaultValue={filters.value('payerName')}
+        />
+        <SelectField
+          label={w.state}
+          name="situation"
+          defaultValue={filters.value('situation')}
+          options={[['', both.anySituation], ...mandateStates.map((one) => [one, w[one]] as const)]}
+        />
+        <TextField label={w.fromDay} name="initialDate" type="date" defaultValue={filters.value('initialDate')} />
+        <TextField label={w.toDay} name="finalDate" type="date" defaultValue={filters.value('finalDate')} />
+        <SelectField
+          label={w.sort}
+          name="sortBy"
+          defaultValue={filters.value('sortBy')}
+          options={[
+            ['', w.lastChanged],
+            ['creation', w.newest],
+            ['payerName', w.byName],
+          ]}
+        />
+        <SelectField
+          label={w.order}
+          name="order"
+          defaultValue={filters.value('order')}
+          options={[
+            ['', w.DESC],
+            ['ASC', w.ASC],
+          ]}
+        />
+      </FilterForm>
+      <List
+        rows={data?.results}
+        error={error}
+        onRetry={() => void refetch()}
+        none={w.noMandates}
+        caption={both.mandates}
+        rowKey={({ idRec }) => idRec}
+        columns={[
+          { header: both.creation, cell: ({ creation }) => f.dateTime(creation) },
+          { header: w.payer, cell: ({ idRec, payer }) => <Link href={`/mandates/${idRec}`}>{payer.name}</Link> },
+          {
+            header: w.plan,
+            cell: ({ contract, periodicity }) => (
+              <>
+                <Link href={`/plans/${contract.id}`}>{contract.description}</Link> · {w[periodicity]}
+              </>
+            ),
+          },
+          { header: both.amount, number: true, cell: ({ amount }) => f.money(amount) },
+          {
+            header: w.nextDate,
+            cell: ({ nextRecurrenceDate: next }) => (next === null ? w.nothingNext : f.date(next)),
+          },
+          { header: w.state, cell: ({ status }) => <MandateBadge state={status} /> },
+        ]}
+      />
+      {data && <Pagination page={filters.page} pages={data.totalPages} onPage={filters.turn} />}
+    </div>
+  )
+}

@@ -1,0 +1,85 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Link } from 'wouter'
+import {
+  api,
+  Badge,
+  ButtonLink,
+  Pagination,
+  SelectField,
+  TextField,
+  useFormats,
+  useTitle,
+  useWords,
+} from '../../kit/index.ts'
+import { FilterForm, List, v } from './recurrence-parts.tsx'
+import { frequencies, type PlanRow } from './recurrence-types.ts'
+import type { Page } from './sale-types.ts'
+import { useFilters } from './use-filters.ts'
+import { words } from './words.ts'
+import { recurrenceWords } from './words-recurrence.ts'
+
+export function Plans() {
+  const w = useWords(recurrenceWords)
+  const both = useWords(words)
+  const f = useFormats()
+  useTitle(both.plans)
+  const filters = useFilters(['title', 'enabled', 'frequency'])
+  const { data, error, refetch } = useQuery({
+    queryKey: ['plans', filters.query],
+    queryFn: ({ signal }) => api<Page<PlanRow>>(`${v}/plans?${filters.query}`, { signal }),
+    placeholderData: keepPreviousData,
+    meta: { topics: ['recurrence'] },
+  })
+  return (
+    <div className="stack">
+      <div className="row-apart">
+        <h1>{both.plans}</h1>
+        <Link href="/plans/new" asChild>
+          <ButtonLink href="/plans/new" kind="primary">
+            {w.newPlan}
+          </ButtonLink>
+        </Link>
+      </div>
+      <FilterForm filters={filters} found={data?.totalElements}>
+        <TextField label={w.title} name="title" type="search" maxLength={100} defaultValue={filters.value('title')} />
+        <SelectField
+          label={w.state}
+          name="enabled"
+          defaultValue={filters.value('enabled')}
+          options={[
+            ['', w.anyState],
+            ['true', w.enabled],
+            ['false', w.disabled],
+          ]}
+        />
+        <SelectField
+          label={w.frequency}
+          name="frequency"
+          defaultValue={filters.value('frequency')}
+          options={[['', w.anyFrequency], ...frequencies.map((one) => [one, w[one]] as const)]}
+        />
+      </FilterForm>
+      <List
+        rows={data?.result}
+        error={error}
+        onRetry={() => void refetch()}
+        none={w.noPlans}
+        caption={both.plans}
+        rowKey={({ id }) => id}
+        columns={[
+          { header: w.title, cell: ({ id, title }) => <Link href={`/plans/${id}`}>{title}</Link> },
+          { header: w.frequency, cell: ({ frequency }) => w[frequency] },
+          { header: w.price, number: true, cell: ({ recurrenceAmount }) => f.money(recurrenceAmount) },
+          { header: both.mandates, number: true, cell: ({ totalAuthorizations }) => f.count(totalAuthorizations) },
+          { header: w.state, cell: ({ enabled }) => <PlanBadge enabled={enabled} /> },
+        ]}
+      />
+      {data && <Pagination page={filters.page} pages={data.totalPages} onPage={filters.turn} />}
+    </div>
+  )
+}
+
+export function PlanBadge({ enabled }: { readonly enabled: boolean }) {
+  const w = useWords(recurrenceWords)
+  return <Badge tone={enabled ? 'good' : 'neutral'}>{enabled ? w.enabled : w.disabled}</Badge>
+}

@@ -1,0 +1,73 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Link } from 'wouter'
+import { api, Pagination, SelectField, TextField, useTitle, useWords } from '../../kit/index.ts'
+import { FilterForm, List, useChargeColumns, v } from './recurrence-parts.tsx'
+import { chargeStates, type Results, type ScheduledRow } from './recurrence-types.ts'
+import { useFilters } from './use-filters.ts'
+import { words } from './words.ts'
+import { recurrenceWords } from './words-recurrence.ts'
+
+const names = ['status', 'initialDueDate', 'finalDueDate', 'sortBy', 'order'] as const
+
+export function ScheduledPayments() {
+  const w = useWords(recurrenceWords)
+  const both = useWords(words)
+  useTitle(both.scheduled)
+  const filters = useFilters(names)
+  const columns = useChargeColumns<ScheduledRow>()
+  const { data, error, refetch } = useQuery({
+    queryKey: ['scheduled', filters.query],
+    queryFn: ({ signal }) => api<Results<ScheduledRow>>(`${v}/scheduled-payments?${filters.query}`, { signal }),
+    placeholderData: keepPreviousData,
+    meta: { topics: ['recurrence', 'sales'] },
+  })
+  return (
+    <div className="stack">
+      <h1>{both.scheduled}</h1>
+      <FilterForm filters={filters} found={data?.totalElements}>
+        <SelectField
+          label={w.state}
+          name="status"
+          defaultValue={filters.value('status')}
+          options={[['', both.anySituation], ...chargeStates.map((one) => [one, w[one]] as const)]}
+        />
+        <TextField label={w.dueFrom} name="initialDueDate" type="date" defaultValue={filters.value('initialDueDate')} />
+        <TextField label={w.dueTo} name="finalDueDate" type="date" defaultValue={filters.value('finalDueDate')} />
+        <SelectField
+          label={w.sort}
+          name="sortBy"
+          defaultValue={filters.value('sortBy')}
+          options={[
+            ['', w.newest],
+            ['dueDate', both.dueDate],
+          ]}
+        />
+        <SelectField
+          label={w.order}
+          name="order"
+          defaultValue={filters.value('order')}
+          options={[
+            ['', w.DESC],
+            ['ASC', w.ASC],
+          ]}
+        />
+      </FilterForm>
+      <List
+        rows={data?.results}
+        error={error}
+        onRetry={() => void refetch()}
+        none={w.noScheduled}
+        caption={both.scheduled}
+        rowKey={({ instructionId }) => instructionId}
+        columns={[
+          ...columns,
+          {
+            header: w.mandate,
+            cell: ({ authorization }) => <Link href={`/mandates/${authorization.idRec}`}>{authorization.idRec}</Link>,
+          },
+        ]}
+      />
+      {data && <Pagination page={filters.page} pages={data.totalPages} onPage={filters.turn} />}
+    </div>
+  )
+}
