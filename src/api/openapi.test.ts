@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { ApiClient } from '../../test/harness/api-client.ts'
+import { concrete, registeredPaths } from '../../test/harness/routes.ts'
 import { testService } from '../../test/harness/test-service.ts'
 
 const it = testService()
@@ -48,26 +48,7 @@ const isOperator = (path: string) => path.startsWith('/operator/')
 const clientFor = async (path: string): Promise<ApiClient> =>
   isOperator(path) ? it.operator : (await it.given.account()).api
 const bodyOf = ({ requestBody }: Operation): Schema | undefined => requestBody?.content['application/json']?.schema
-const concrete = (path: string) => path.replaceAll(/\{\w+\}|:\w+/g, () => randomUUID())
 const shape = (path: string) => path.replaceAll(/\{\w+\}|:[\w|:]+/g, '{}')
-
-/** Paths of the router's own tree. */
-function registeredPaths(): string[] {
-  const parents: string[] = []
-  return it.service.app
-    .printRoutes({ commonPrefix: false })
-    .split('\n')
-    .filter((line) => line.includes('──'))
-    .map((line) => {
-      const [, indent, part] = /^([│ ]*)[├└]── (\S+) \(/.exec(line)!
-      const depth = indent!.length / 4
-      parents.splice(depth, parents.length, part!)
-      return parents
-        .join('')
-        .replaceAll('//', '/')
-        .replace(/^(?=[^/])/, '/')
-    })
-}
 
 describe('the OpenAPI document', () => {
   test('is the interface’s: version 3.1, title API 1.1, version 1.0.0, at the address it was asked by', () => {
@@ -78,7 +59,7 @@ describe('the OpenAPI document', () => {
 
   test('has every route of the service and no other', async () => {
     const served: string[] = []
-    for (const path of registeredPaths().filter((path) => !hidden.includes(path) && !ofPages.test(path))) {
+    for (const path of registeredPaths(it).filter((path) => !hidden.includes(path) && !ofPages.test(path))) {
       const { headers } = await it.api.send('OPTIONS', concrete(path.replaceAll(/\|:\w+/g, '')))
       for (const method of String(headers['allow']).split(', '))
         if (method !== 'HEAD') served.push(`${method} ${shape(path)}`)

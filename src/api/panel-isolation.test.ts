@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
+import type { Reply } from '../../test/harness/api-client.ts'
 import { checkoutBody } from '../../test/harness/given.ts'
 import { accepted, payoutBody } from '../../test/harness/money-out.ts'
 import { type SignedIn, signedIn } from '../../test/harness/pages.ts'
 import { givenMandate, givenPlan } from '../../test/harness/recurring.ts'
+import { type Route, routesBelow } from '../../test/harness/routes.ts'
 import { testService } from '../../test/harness/test-service.ts'
 
 const it = testService()
@@ -63,6 +65,85 @@ test("another account's things are not found, not listed and not changed", async
   }
   expect(await everythingOf(one)).toEqual(before)
 })
+
+/** One id of everything that can be named in an address. */
+async function namesOf(shop: SignedIn): Promise<string[]> {
+  const { panel, api } = shop
+  const done = async (asked: Promise<Reply>) => {
+    const { http, body, text } = await asked
+    expect(http, text).toBeLessThan(300)
+    return body
+  }
+  const { idRec, ...rest } = await belongings(shop)
+  const { reversal } = await done(panel.post(`${v}/sandbox/sim/sale/${rest.paid}/paid`, {}))
+  const { recipient } = await done(panel.post(`${v}/sandbox/recipients`, { name: 'Sócia' }))
+  await done(api.post(`/v1.1/pix-automatic/sandbox/sim/mandate/${idRec}/approved`))
+  const { paymentSchedules } = await done(api.get(`/v1.1/pix-automatic/authorizations/${idRec}`))
+  const cancelled = (await done(panel.post(`${v}/checkout/transparent`, checkoutBody()))).response.uuid
+  await done(panel.put(`${v}/transactions/${cancelled}/void`))
+  return [
+    ...Object.values(rest),
+    idRec,
+    cancelled,
+    reversal.uuid,
+    recipient.recipientId,
+    paymentSchedules[0].instructionId,
+  ]
+}
+
+test("with another account's ids every route answers as with ids that nobody has", async () => {
+  const [one, two] = [await signedIn(it), await signedIn(it)]
+  for (const { panel } of [one, two])
+    expect((await panel.put(`${v}/sandbox/account`, { autoSettle: false, splitEnabled: true })).http).toBe(200)
+  const names = await namesOf(one)
+  const routes = (await routesBelow(it, '/panel/api/')).filter(({ path }) => path.includes(':'))
+  expect(routes.length).toBeGreaterThan(30)
+  const before = await everythingOf(one)
+  const answer = async ({ panel }: SignedIn, { method, path }: Route, name: string) => {
+    it.clock.advance(100)
+    const filled = path
+      .replace(/:code\b/, path.includes('/payout/') ? 'PE0001' : 'AM04')
+      .replace(/:name\b/, 'no-funds-3x')
+    const { http, text } = await panel.send(
+      method,
+      filled.replace(/:\w+/, name),
+      method === 'GET' ? undefined : anything,
+    )
+    return { http, text: text.replaceAll(name, '') }
+  }
+  for (const route of routes)
+    for (const name of names) {
+      const nobodys = name.replace(/\w{6}$/, '000000')
+      const [theirs, unknown] = [await answer(two, route, name), await answer(two, route, nobodys)]
+      const where = `${route.method} ${route.path} ${name}`
+      expect([where, theirs.http, theirs.text]).toEqual([where, unknown.http, unknown.text.replaceAll(nobodys, '')])
+    }
+  for (const name of names) {
+    const { body } = await two.panel.get(`/panel/api/sales?search=${name}`)
+    expect([name, body.totalElements, body.result]).toEqual([name, 0, []])
+    it.clock.advance(100)
+  }
+  expect(await everythingOf(one)).toEqual(before)
+  // The same requests do find what their owner has: the tries above were real.
+  const blind: string[] = []
+  for (const route of routes) {
+    const unknown = await answer(one, route, '00000000-0000-7000-8000-000000000000')
+    const found = []
+    for (const name of names) found.push((await answer(one, route, name)).text !== unknown.text)
+    if (!found.includes(true)) blind.push(`${route.method} ${route.path}`)
+  }
+  expect(blind).toEqual([])
+})
+
+/** A body that every route takes: each reads what it knows. */
+const anything = {
+  ...checkoutBody(),
+  amount: 1,
+  active: true,
+  title: 'Outro nome',
+  frequency: 'MONTHLY',
+  recurrenceAmount: 50,
+}
 
 /** What could have been changed by somebody else. */
 async function everythingOf({ api }: SignedIn) {

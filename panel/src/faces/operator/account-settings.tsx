@@ -1,4 +1,15 @@
-import { Button, Card, CheckField, Form, isSandbox, TextField, useAction, useToast, useWords } from '../../kit/index.ts'
+import {
+  Button,
+  Card,
+  CheckField,
+  Form,
+  isSandbox,
+  TextField,
+  useAction,
+  useLanguage,
+  useToast,
+  useWords,
+} from '../../kit/index.ts'
 import { changedSettings, type SettingsTexts, settingsOf } from './settings-changes.ts'
 import type { Account } from './types.ts'
 import { words } from './words.ts'
@@ -8,6 +19,7 @@ type SettingsProps = { readonly account: Account; readonly change: (body: unknow
 export function Settings({ account, change }: SettingsProps) {
   const w = useWords(words)
   const say = useToast()
+  const { language } = useLanguage()
   const { autoSettle, ...always } = settingsOf(account)
   // In production nothing settles by itself: there is no such switch.
   const before: SettingsTexts = isSandbox() ? { ...always, autoSettle: autoSettle! } : always
@@ -15,6 +27,7 @@ export function Settings({ account, change }: SettingsProps) {
     await change(changedSettings(before, form))
     say(w.saved)
   })
+  const inLanguage = (text: string) => (language === 'pt' ? text.replace('.', ',') : text)
   const number = (name: string, label: string, hint?: string) => (
     <TextField
       label={label}
@@ -23,7 +36,7 @@ export function Settings({ account, change }: SettingsProps) {
       inputMode="decimal"
       autoComplete="off"
       required
-      defaultValue={String(before[name])}
+      defaultValue={inLanguage(String(before[name]))}
       error={error?.of(name)}
     />
   )
@@ -32,9 +45,9 @@ export function Settings({ account, change }: SettingsProps) {
   )
   return (
     <Card title={w.settings}>
-      {/* Anew when the account is another one than before. */}
+      {/* Anew when the account or the language is another one than before. */}
       <Form
-        key={JSON.stringify(before)}
+        key={JSON.stringify([language, before])}
         onSubmit={(form) => void run(form)}
         error={error}
         shown={Object.keys(before)}
@@ -62,7 +75,7 @@ export function Settings({ account, change }: SettingsProps) {
         <h3>{w.limits}</h3>
         <div className="grid">
           {number('overdraftLimit', w.overdraftLimit, w.overdraftLimitHint)}
-          {number('splitRecipientsMax', w.splitRecipientsMax)}
+          {number('splitRecipientsMax', w.splitRecipientsMax, w.splitRecipientsMaxHint)}
           {number('rateLimitPerSecond', w.rateLimit, w.rateLimitHint)}
         </div>
       </Form>

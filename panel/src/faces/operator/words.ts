@@ -123,6 +123,7 @@ export const words = defineWords({
   overdraftLimit: ['Limite de saldo negativo, em R$', 'Overdraft limit, in R$'],
   overdraftLimitHint: ['Até onde o saldo pode ficar abaixo de zero', 'How far the balance may go below zero'],
   splitRecipientsMax: ['Recebedores por cobrança', 'Recipients of a charge'],
+  splitRecipientsMaxHint: ['De 1 a 1000', 'From 1 to 1000'],
   rateLimit: ['Pedidos por segundo', 'Requests a second'],
   rateLimitHint: ['Por api key; vazio é sem limite', 'For each api key; empty is no limit'],
 
