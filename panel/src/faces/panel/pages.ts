@@ -1,13 +1,31 @@
 import type { ComponentType } from 'react'
+import { Credentials } from './credentials.tsx'
+import { Money } from './money.tsx'
+import { Notifications } from './notifications.tsx'
 import { Overview } from './overview.tsx'
+import { PayoutPage } from './payout.tsx'
+import { NewPayout } from './payout-form.tsx'
+import { Payouts } from './payouts.tsx'
+import { Recipients } from './recipients.tsx'
 import { SalePage } from './sale.tsx'
 import { Sales } from './sales.tsx'
+import { Settings } from './settings.tsx'
 
 type Page = {
   /** Below /panel. */
   readonly path: string
   /** Its name in the navigation; a page without one is reached from another. */
-  readonly word?: 'overview' | 'sales'
+  readonly word?:
+    | 'overview'
+    | 'sales'
+    | 'money'
+    | 'payouts'
+    | 'recipients'
+    | 'notifications'
+    | 'credentials'
+    | 'settings'
+  /** What only a sandbox has does not exist in production. */
+  readonly sandboxOnly?: true
   readonly Page: ComponentType
 }
 
@@ -16,4 +34,12 @@ export const pages: readonly Page[] = [
   { path: '/', word: 'overview', Page: Overview },
   { path: '/sales', word: 'sales', Page: Sales },
   { path: '/sales/:uuid', Page: SalePage },
+  { path: '/money', word: 'money', Page: Money },
+  { path: '/payouts', word: 'payouts', Page: Payouts },
+  { path: '/payouts/new', Page: NewPayout },
+  { path: '/payouts/:uuid', Page: PayoutPage },
+  { path: '/recipients', word: 'recipients', Page: Recipients },
+  { path: '/notifications', word: 'notifications', Page: Notifications },
+  { path: '/credentials', word: 'credentials', Page: Credentials },
+  { path: '/settings', word: 'settings', sandboxOnly: true, Page: Settings },
 ]
