@@ -26,7 +26,7 @@ type Clock = { readonly now: string; readonly offsetSeconds: number }
 type Jump = { readonly from: string; readonly to: string; readonly processed: number | null }
 
 const path = '/panel/api/v1.1/sandbox/clock'
-const DAY_S = 86_400
+const HOUR_S = 3_600
 /** What the service takes at most, in each unit. */
 const most: Readonly<Record<Unit, number>> = { hours: 43_920, days: 1_830, months: 60, years: 5 }
 
@@ -130,9 +130,9 @@ function Face({ clock }: { readonly clock: Clock }) {
     const timer = setInterval(show, 1000)
     return () => clearInterval(timer)
   }, [now])
-  const days = Math.floor(offsetSeconds / DAY_S)
-  const hours = Math.floor((offsetSeconds % DAY_S) / 3600)
-  const ahead = [days > 0 && `${f.count(days)} d`, `${hours} h`].filter(Boolean).join(' ')
+  // A jump takes a moment itself, by which it falls short of a whole hour.
+  const hours = Math.round(offsetSeconds / HOUR_S)
+  const ahead = [hours >= 24 && `${f.count(Math.floor(hours / 24))} d`, `${hours % 24} h`].filter(Boolean).join(' ')
   return (
     <div className="row">
       <span className="figure">{f.dateTime(shown)}</span>
