@@ -1,22 +1,14 @@
-import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { merchants } from '../harness/merchants.ts'
-import { PASSWORD, type SignedIn, signedIn } from '../harness/pages.ts'
+import { PASSWORD, signedIn } from '../harness/pages.ts'
 import { testService } from '../harness/test-service.ts'
-import { expectAccessible, expectFits, type OpenOptions, testBrowser } from './browser.ts'
+import { expectAccessible, expectFits, testBrowser } from './browser.ts'
+import { panelPages } from './panel-page.ts'
 
 const it = testService({ deliveries: true })
 const browser = testBrowser(it)
 const { merchant } = merchants(it)
-
-async function openPanel(shop: SignedIn, path = '/panel', options: OpenOptions = {}): Promise<Page> {
-  const page = await browser.open(path, { locale: 'en-US', ...options })
-  await page.getByLabel('E-mail').fill(shop.email)
-  await page.getByLabel('Password').fill(PASSWORD)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByText('live', { exact: true }).waitFor()
-  return page
-}
+const openPanel = panelPages(browser)
 
 describe('the panel', () => {
   test('signs in and out, and a wrong password is told', async () => {

@@ -6,6 +6,7 @@ import {
   Button,
   ErrorState,
   Frame,
+  isSandbox,
   Loading,
   NotFound,
   useAction,
@@ -13,7 +14,7 @@ import {
   useWords,
 } from '../../kit/index.ts'
 import { useLive } from './live.ts'
-import { pages } from './pages.ts'
+import { pages as allPages } from './pages.ts'
 import { type SignedIn, useForgetEverything, useSession } from './session.ts'
 import { SignIn } from './sign-in.tsx'
 import { words } from './words.ts'
@@ -48,6 +49,7 @@ function Inside({ session }: { readonly session: SignedIn }) {
     await forget()
   })
   const isAt = (page: string) => (page === '/' ? path === '/' : path === page || path.startsWith(`${page}/`))
+  const pages = allPages.filter(({ sandboxOnly }) => !sandboxOnly || isSandbox())
   const nav = pages
     .filter(({ word }) => word !== undefined)
     .map(({ path: page, word }) => ({

@@ -11,7 +11,9 @@ import {
   useToast,
   useWords,
 } from '../../kit/index.ts'
+import { useFormKey } from './form-key.ts'
 import type { SaleRow } from './sale-types.ts'
+import { typed, typedAmount } from './typed.ts'
 import { words } from './words.ts'
 
 type SaleProps = { readonly sale: SaleRow; readonly onChanged: () => void }
@@ -72,19 +74,10 @@ export function SaleActions({ sale, told, onChanged }: SaleProps & { readonly to
 
 function RefundForm({ sale, onDone }: { readonly sale: SaleRow; readonly onDone: () => void }) {
   const w = useWords(words)
-  // One form is one refund, however often it is sent.
-  const [key] = useState(() => crypto.randomUUID())
+  const once = useFormKey()
   const { run, busy, error } = useAction(async (form: FormData) => {
-    const reason = String(form.get('reason') ?? '').trim()
-    const amount = String(form.get('amount') ?? '')
-      .trim()
-      .replace(',', '.')
-    const body = { amount, ...(reason === '' ? {} : { reason }) }
-    await api(`${v}/transactions/${sale.uuid}/refund`, {
-      method: 'PUT',
-      body,
-      key: `${key} ${amount} ${reason.length}`,
-    })
+    const body = { amount: typedAmount(form, 'amount'), reason: typed(form, 'reason') }
+    await once((key) => api(`${v}/transactions/${sale.uuid}/refund`, { method: 'PUT', body, key }))
     onDone()
   })
   const submit = (event: FormEvent<HTMLFormElement>) => {

@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { FormEvent } from 'react'
-import { Link, useSearchParams } from 'wouter'
+import { Link } from 'wouter'
 import {
   api,
   Badge,
@@ -17,19 +17,18 @@ import {
   useTitle,
   useWords,
 } from '../../kit/index.ts'
+import { useListAddress } from './list-address.ts'
 import { type Page, type SaleRow, toneOf } from './sale-types.ts'
 import { words } from './words.ts'
 
 const filters = ['search', 'situation', 'initialDate', 'finalDate', 'amount'] as const
 
-/** Filters and page stand in the address: a list can be linked to, and the back button works. */
 export function Sales() {
   const w = useWords(words)
   const f = useFormats()
   useTitle(w.sales)
-  const [asked, setAsked] = useSearchParams()
-  const page = Math.max(1, Number(asked.get('page') ?? '1') || 1)
-  const query = new URLSearchParams([...asked].filter(([name, value]) => value !== '' && isKnown(name))).toString()
+  const address = useListAddress(filters)
+  const { query } = address
   const { data, error, refetch } = useQuery({
     queryKey: ['sales', query],
     queryFn: ({ signal }) => api<Page<SaleRow>>(`/panel/api/sales?${query}`, { signal }),
@@ -38,12 +37,8 @@ export function Sales() {
   })
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
-    const form = new FormData(event.currentTarget)
-    const filled = filters.map((name) => [name, String(form.get(name) ?? '').trim()])
-    setAsked(new URLSearchParams(filled.filter(([, value]) => value !== '') as string[][]))
+    address.filter(new FormData(event.currentTarget))
   }
-  const turn = (to: number) =>
-    setAsked((now) => new URLSearchParams([...[...now].filter(([name]) => name !== 'page'), ['page', String(to)]]))
   return (
     <div className="stack">
       <h1>{w.sales}</h1>
@@ -57,12 +52,12 @@ export function Sales() {
                 type="search"
                 hint={w.searchHint}
                 maxLength={100}
-                defaultValue={asked.get('search') ?? ''}
+                defaultValue={address.of('search')}
               />
               <SelectField
                 label={w.situation}
                 name="situation"
-                defaultValue={asked.get('situation') ?? ''}
+                defaultValue={address.of('situation')}
                 options={[
                   ['', w.anySituation],
                   ['PENDING', w.PENDING],
@@ -74,17 +69,17 @@ export function Sales() {
                 label={w.initialDate}
                 name="initialDate"
                 type="date"
-                defaultValue={asked.get('initialDate') ?? ''}
+                defaultValue={address.of('initialDate')}
               />
-              <TextField label={w.finalDate} name="finalDate" type="date" defaultValue={asked.get('finalDate') ?? ''} />
-              <TextField label={w.amount} name="amount" inputMode="decimal" defaultValue={asked.get('amount') ?? ''} />
+              <TextField label={w.finalDate} name="finalDate" type="date" defaultValue={address.of('finalDate')} />
+              <TextField label={w.amount} name="amount" inputMode="decimal" defaultValue={address.of('amount')} />
             </div>
             <div className="row">
               <Button kind="primary" type="submit">
                 {w.filter}
               </Button>
-              {query !== '' && (
-                <Button kind="quiet" onClick={() => setAsked(new URLSearchParams())}>
+              {address.isFiltered && (
+                <Button kind="quiet" onClick={address.clear}>
                   {w.clear}
                 </Button>
               )}
@@ -101,12 +96,10 @@ export function Sales() {
       {!data && !error && <Loading />}
       {data && data.result.length === 0 && <Empty title={w.noSales} />}
       {data && data.result.length > 0 && <SalesTable rows={data.result} />}
-      {data && <Pagination page={page} pages={data.totalPages} onPage={turn} />}
+      {data && <Pagination page={address.page} pages={data.totalPages} onPage={address.turn} />}
     </div>
   )
 }
-
-const isKnown = (name: string): boolean => name === 'page' || (filters as readonly string[]).includes(name)
 
 function SalesTable({ rows }: { readonly rows: readonly SaleRow[] }) {
   const w = useWords(words)

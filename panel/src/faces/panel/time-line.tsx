@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
-import { Badge, CodeBlock, useFormats, useWords } from '../../kit/index.ts'
-import { type Attempt, type Delivery, type Happening, toneOf } from './sale-types.ts'
+import { Badge, useFormats, useWords } from '../../kit/index.ts'
+import { Webhook } from './delivery.tsx'
+import { type Happening, toneOf } from './sale-types.ts'
 import { type TransferName, transferWords, words } from './words.ts'
 
 export function TimeLine({ events }: { readonly events: readonly Happening[] }) {
@@ -94,59 +95,5 @@ function Details({ event }: { readonly event: Happening }): ReactNode {
       return <Webhook delivery={event} />
     default:
       return null
-  }
-}
-
-function Webhook({ delivery }: { readonly delivery: Delivery }) {
-  const w = useWords(words)
-  return (
-    <div className="stack-tight">
-      <div className="row">
-        <Badge tone={toneOf[delivery.state]!}>{delivery.state === 'PENDING' ? w.waiting : w[delivery.state]}</Badge>
-        <span className="small muted">{w.attempts(delivery.attempts.length)}</span>
-        <code className="small">{delivery.endpoint}</code>
-      </div>
-      {delivery.attempts.map((attempt) => (
-        <AttemptDetails key={attempt.number} attempt={attempt} />
-      ))}
-    </div>
-  )
-}
-
-/** Request and response side by side; one below the other on a phone. */
-function AttemptDetails({ attempt }: { readonly attempt: Attempt }) {
-  const w = useWords(words)
-  const f = useFormats()
-  const answered = attempt.responseCode > 0 ? String(attempt.responseCode) : (attempt.failure ?? w.noAnswer)
-  return (
-    <details>
-      <summary>
-        {w.attempt(attempt.number)} · {answered} · {f.dateTime(attempt.date)} ·{' '}
-        {w.duration(f.count(attempt.durationMs))}
-      </summary>
-      <div className="side-by-side">
-        <CodeBlock
-          label={w.request}
-          code={`POST ${attempt.endpoint}\n${headerLines(attempt.request.headers)}\n\n${pretty(attempt.request.payload)}`}
-        />
-        <CodeBlock
-          label={w.response}
-          code={`${answered}\n${headerLines(attempt.response.headers)}\n\n${pretty(attempt.response.body)}`}
-        />
-      </div>
-    </details>
-  )
-}
-
-const headerLines = (headers: Readonly<Record<string, unknown>>): string =>
-  Object.entries(headers)
-    .map(([name, value]) => `${name}: ${value}`)
-    .join('\n')
-
-function pretty(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2)
-  } catch {
-    return text
   }
 }
