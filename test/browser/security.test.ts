@@ -35,17 +35,23 @@ test('no face holds a secret: not in the page, not in storage, not in an address
   await page.getByLabel('Operator token').fill(OPERATOR_TOKEN)
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: 'Sign out' }).waitFor()
+  const panelPage = (name: string) => `/panel/${name}`
   const places = [
     '/',
     '/register',
     '/panel',
     '/panel/sales',
     `/panel/sales/${sale.uuid}`,
+    ...['plans', 'plans/new', 'mandates', 'mandates/new', 'scheduled-payments', 'money', 'payouts', 'payouts/new'].map(
+      panelPage,
+    ),
+    ...['recipients', 'notifications', 'credentials', 'settings'].map(panelPage),
     `/pay/${sale.txid}`,
     '/phone',
     '/operator',
     `/operator/accounts/${shop.id}`,
     '/operator/payments',
+    '/operator/conflicts',
     '/operator/queues',
     '/operator/audit',
   ]

@@ -21,7 +21,7 @@ export { addressBlock, attemptKeys, pruneAttempts } from './attempts.ts'
 export { type Authenticator, type Caller, createAuthenticator } from './authenticate.ts'
 export { findCredentialFacts } from './credential-facts.ts'
 export { createDeliveryCredentials, type DeliveryCredentials, type DeliverySecrets } from './delivery-credentials.ts'
-export type { NotificationSettings } from './notification-settings.ts'
+export { findNotificationSettings, type NotificationSettings } from './notification-settings.ts'
 export { type OpenAccountRefusal, type OpenedAccount, openAccount } from './open-account.ts'
 export { hashPassword, PASSWORD_MAX, passwordField } from './password.ts'
 export {

@@ -15,6 +15,7 @@ import {
   accountNow,
   findAccountTerms,
   findCredentialFacts,
+  findNotificationSettings,
   listAllRecipients,
   recipientWire,
 } from '../account/index.ts'
@@ -113,6 +114,12 @@ export function panelRoutes(context: PanelContext) {
         limit,
       })
       return { ...success, ...pagedAnswer(total, limit, recipients.map(recipientWire)) }
+    })
+
+    // Without the webhook's secret: that is asked for when somebody wants to see it.
+    app.get('/notifications/settings', async ({ accountId }) => {
+      const { settings } = (await findNotificationSettings(db, context.secrets, accountId))!
+      return { ...success, ...settings }
     })
 
     app.get('/credentials', async ({ accountId }) => {

@@ -38,7 +38,7 @@ export function Notifications() {
     queryKey: ['notifications'],
     queryFn: async ({ signal }): Promise<Places> => {
       // The secret comes along; it is not kept where nobody asked for it.
-      const { payment, reversal, refund, payout } = await api<Places>(path, { signal })
+      const { payment, reversal, refund, payout } = await api<Places>('/panel/api/notifications/settings', { signal })
       return { payment, reversal, refund, payout }
     },
   })
