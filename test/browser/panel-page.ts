@@ -1,4 +1,5 @@
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
+import { expect } from 'vitest'
 import { PASSWORD, type SignedIn } from '../harness/pages.ts'
 import type { OpenOptions, TestBrowser } from './browser.ts'
 
@@ -15,3 +16,11 @@ export const panelPages =
     await page.getByText(/^(live|ao vivo)$/).waitFor()
     return page
   }
+
+export const card = (page: Page, name: string): Locator => page.getByRole('region', { name, exact: true })
+
+/** No secret where scripts or the next person at the machine could find it. */
+export async function expectNothingKept(page: Page): Promise<void> {
+  expect(await page.evaluate('document.cookie')).toBe('')
+  expect(await page.evaluate('Object.keys({ ...localStorage, ...sessionStorage })')).toEqual([])
+}

@@ -9,6 +9,7 @@ import {
   Loading,
   TextField,
   useAction,
+  useLanguage,
   useTitle,
   useToast,
   useWords,
@@ -54,6 +55,7 @@ export function Settings() {
 function RulesForm({ rules, onSaved }: { readonly rules: Rules; readonly onSaved: () => void }) {
   const a = useWords(accountWords)
   const say = useToast()
+  const { language } = useLanguage()
   const { run, busy, error } = useAction(async (form: FormData) => {
     const isOn = (name: string) => form.get(name) !== null
     const body = {
@@ -78,7 +80,7 @@ function RulesForm({ rules, onSaved }: { readonly rules: Rules; readonly onSaved
       name={name}
       inputMode="decimal"
       autoComplete="off"
-      defaultValue={value === null ? '' : String(value)}
+      defaultValue={value === null ? '' : String(value).replace('.', language === 'pt' ? ',' : '.')}
       hint={hint}
       error={fault(field)}
     />

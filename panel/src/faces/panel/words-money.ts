@@ -9,7 +9,7 @@ export const moneyWords = defineWords({
   noLines: ['Nenhum lançamento aqui.', 'No lines here.'],
   date: ['Data', 'Date'],
   kind: ['Tipo', 'Type'],
-  of: ['De', 'Of'],
+  of: ['Origem', 'Of'],
   after: ['Saldo depois', 'Balance after'],
   exportCsv: ['Baixar em CSV', 'Download as CSV'],
   seeSale: ['Ver a cobrança', 'See the sale'],
