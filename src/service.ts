@@ -336,6 +336,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     return cancelChargeOfSale({ tx, ids, outbox: deliveries, now: clock.now() }, accountId, saleId)
   }
 
+  /** The door as it is when the news come. */
+  const applyNews: Door['apply'] = (events, known) => door.apply(events, known)
+
   async function waiting() {
     const [notifications, shares, orders] = await Promise.all([countWaiting(db), countMessages(db), countOrders(db)])
     return { notifications, shares, ordersReserved: orders.reserved, ordersSent: orders.sent }
@@ -364,8 +367,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       withdrawOrders: () => withdrawOrders(asking),
       lookUpOrders: () => lookUpOrders(asking),
       runRecurrences: recurrenceRuns({
-        engine: { db, clock, ids, numbers, outbox: deliveries, rail, hear: door.apply },
-        ...(config.env === 'sandbox' && { bank: { db, clock, apply: door.apply } }),
+        engine: { db, clock, ids, numbers, outbox: deliveries, rail, hear: applyNews },
+        ...(config.env === 'sandbox' && { bank: { db, clock, apply: applyNews } }),
       }),
       ...(config.env === 'sandbox' && {
         settleOutflows: (stopping, account) => settleDueOutflows({ db, door: doorContext }, stopping, account),
