@@ -16,6 +16,8 @@ type ChartProps = {
 }
 
 const HEIGHT = 220
+/** Nobody pays half a charge. */
+const STEPS = Array.from({ length: 10 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat()
 const colorOf = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
 /** Bars over time, drawn anew when the data or the width changes. */
@@ -42,7 +44,7 @@ export function Chart({ label, timeLabel, times, bars, format, formatTime }: Cha
             values: (_plot, ticks) =>
               ticks.map((at) => (Number.isInteger(at) && times[at] ? formatTime(times[at]) : '')),
           },
-          { ...axis, size: 72, values: (_plot, ticks) => ticks.map((value) => format(value)) },
+          { ...axis, size: 72, incrs: STEPS, values: (_plot, ticks) => ticks.map((value) => format(value)) },
         ],
         series: [
           { label: timeLabel, value: (_plot, at) => (at === null || !times[at] ? '' : formatTime(times[at])) },

@@ -38,7 +38,7 @@ export function Overview() {
   return (
     <div className="stack">
       <h1>{w.overview}</h1>
-      <div className="grid">
+      <div className="grid grid-small">
         <Stat
           label={w.available}
           value={f.money(data.balance.available)}
