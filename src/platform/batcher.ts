@@ -153,7 +153,7 @@ export function createBatcher<Item, Outcome>(options: BatcherOptions<Item, Outco
 }
 
 /**
- * A lane each for some of the accounts, so that batches in flight at once never wait for each other's rows; \`lanes\` of
+ * A lane each for some of the accounts, so that batches in flight at once never wait for each other's rows; `lanes` of
  * the options is how many there are.
  */
 export function createLanes<Item, Outcome>(

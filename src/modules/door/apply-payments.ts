@@ -69,7 +69,7 @@ export async function heardBefore(
   return setAsideAndAlarm(context, payment, entry, now)
 }
 
-/** A payment that fits no charge of a recurrence: \`sale\` is the one that the charge is, where there is one. */
+/** A payment that fits no charge of a recurrence: `sale` is the one that the charge is, where there is one. */
 export type ChargeMisfit = {
   readonly payment: PaymentReceived
   readonly sale: PayableSaleRecord | undefined

@@ -43,7 +43,7 @@ export const lockBooksCte = (input: string): string => `
   cross join lateral (select account_id from book where account_id = i.account_id for no key update) b`
 
 /**
- * Common table expressions that write the lines found in \`lines\` (account_id, source_id, code, leg, debit, credit,
+ * Common table expressions that write the lines found in `lines` (account_id, source_id, code, leg, debit, credit,
  * amount, event_at, hour, posted_at, subject_id, ord) into books that the statement has locked: one update a book, gap-free numbers from
  * the locked row, and the available balance after each line. Every line has its book and every book that moved a line, so
  * the full join is a plain one that cannot be planned as each with each.

@@ -56,7 +56,7 @@ export const queueNotificationsCte = (told: string, now: string, leaseEnds: stri
     leased and turn = 1, 1, 0, ${ATTEMPTS_IN_SERIES}
   from ${told}`
 
-/** The parameters of `outgoRows`; \`ord\` is the item's place in the writer's batch, from 1. */
+/** The parameters of `outgoRows`; `ord` is the item's place in the writer's batch, from 1. */
 export function outgoColumns(outgoes: readonly (Outgo & { readonly ord: number })[]): string[] {
   const column = <Value>(of: (notification: Notification) => Value) =>
     outgoes.map(({ notification }) => of(notification))

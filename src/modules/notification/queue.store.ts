@@ -91,7 +91,7 @@ const claimSql = statement<ClaimedRow>(
 
 export type Room = { readonly accountId: AccountId; readonly room: number }
 
-/** Takes up to \`room\` due notifications of each account, until the lease ends. */
+/** Takes up to `room` due notifications of each account, until the lease ends. */
 export async function claimDue(
   db: Queryable,
   rooms: readonly Room[],

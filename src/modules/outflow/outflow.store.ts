@@ -35,7 +35,7 @@ export async function addOutflow(
   await tx.query(addSql, [accountId, id, kind, JSON.stringify(instruction), sqlTime(now), settles])
 }
 
-/** Part of the door's statement: a reversal is on its way back from the start. \`rows\` has account_id, id, instruction and settles_at. */
+/** Part of the door's statement: a reversal is on its way back from the start. `rows` has account_id, id, instruction and settles_at. */
 export const addOutflowsCte = (rows: string, now: string): string => `
   insert into outflow (account_id, id, kind, instruction, due_at, settles_at)
   select account_id, id, 'REVERSAL', instruction, ${now}, settles_at from ${rows}`

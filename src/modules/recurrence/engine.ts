@@ -122,7 +122,7 @@ async function waitForAnswers(
   await leaseDue(db, waiting, plusMs(clock.now(), ANSWER_MS))
 }
 
-/** \`numbersEach\`: how many numbers one decision may need. */
+/** `numbersEach`: how many numbers one decision may need. */
 async function decideAll<Found extends Recurrence>(
   { db, clock, ids, numbers }: EngineContext,
   found: readonly Found[],

@@ -48,7 +48,7 @@ const days = new Set(['initial_date', 'final_date', 'due_date'])
 const prefixed = (prefix: string, names: readonly string[]) =>
   names.map((name) => `${prefix}.${name}${days.has(name) ? '::text' : ''} as ${prefix}_${name}`).join(', ')
 
-/** Of a mandate \`m\` and its plan \`p\`. */
+/** Of a mandate `m` and its plan `p`. */
 export const mandateColumns = `${prefixed('m', [
   'account_id',
   'id',
@@ -142,7 +142,7 @@ export type ChargeRow = {
   c_created_at: Instant
 }
 
-/** Of a charge \`c\`. */
+/** Of a charge `c`. */
 export const chargeColumns = prefixed('c', [
   'account_id',
   'id',

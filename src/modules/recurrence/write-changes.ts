@@ -74,7 +74,7 @@ export const AFTER_CHANGES = OUTGO + 8
 
 const at = (ms: string) => `to_timestamp(${ms} / 1000)`
 
-/** The changes of a batch; \`ord\` is a change's place in it, from 1. */
+/** The changes of a batch; `ord` is a change's place in it, from 1. */
 export const changesInput = `
   select * from unnest(${arrays(MANDATES, mandateTypes)})
     with ordinality as t(account_id, id, version, state, one_off, next_cycle, open_charges, turns, updated_ms, approved_ms,
@@ -84,7 +84,7 @@ export const changesInput = `
 // planned, and a plain join of two of them would compare each row with each. So they are joined in full, which cannot be
 // done that way, and whatever has no other half is left out by whoever reads the rows.
 
-/** The changes of \`input\` whose mandate still has the version they were decided on: of one mandate the first only. */
+/** The changes of `input` whose mandate still has the version they were decided on: of one mandate the first only. */
 export const winnersCtes = (input: string): string => `
   held_mandates as materialized (
     select m.* from (select distinct account_id, id from ${input} order by account_id, id) i cross join lateral (

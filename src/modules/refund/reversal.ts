@@ -34,7 +34,7 @@ export const postingsForReversal: Record<ReversalState, (amount: Cents) => reado
 }
 
 /**
- * Part of the door's statement: \`winners\` has account_id, sale_id, reversal_id, reversal_number, txid, end_to_end,
+ * Part of the door's statement: `winners` has account_id, sale_id, reversal_id, reversal_number, txid, end_to_end,
  * original_amount, amount, reason, event_at and effect.
  */
 export const addReversalsCte = (winners: string): string => `

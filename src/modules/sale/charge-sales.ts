@@ -11,7 +11,7 @@ export const addChargeSalesCte = (rows: string): string => `
     callback_url, shopper, mandate_id, charge_id, turns
   from ${rows}`
 
-/** Cancels what is still pending of \`rows\` (account_id, sale_id). */
+/** Cancels what is still pending of `rows` (account_id, sale_id). */
 export const cancelChargeSalesCte = (rows: string): string => `
   update sale s set state = 'CANCELLED' from ${rows}
   where s.account_id = gone.account_id and s.id = gone.sale_id and s.state = 'PENDING'

@@ -2,7 +2,7 @@ import { hourSql } from './sale.store.ts'
 import type { SaleState } from './sale.ts'
 
 /**
- * Parts of the door's statement that belong to sales. \`input\` has ord, account_id, sale_id, effect, expected_state,
+ * Parts of the door's statement that belong to sales. `input` has ord, account_id, sale_id, effect, expected_state,
  * end_to_end, event_at, hour and created_hour.
  */
 const PENDING: SaleState = 'PENDING'
@@ -31,7 +31,7 @@ export const takeTurnsCte = (input: string): string => `
   where s.account_id = i.account_id and s.id = i.sale_id returning i.ord, s.turns as turn`
 
 /**
- * Pays the recipient-side transactions of the sales in `paid`; \`children\` has ord, account_id, id and event_at. They are
+ * Pays the recipient-side transactions of the sales in `paid`; `children` has ord, account_id, id and event_at. They are
  * credited later, each in its own account.
  */
 export const payChildrenCte = (children: string, paid: string): string => `

@@ -67,7 +67,7 @@ export async function findLegs(
   return found
 }
 
-/** The recipient-side transactions of the sales in \`sales\`, which has account_id, id and legs. */
+/** The recipient-side transactions of the sales in `sales`, which has account_id, id and legs. */
 export const legsOfSql = (sales: string): string => `
     select l.recipient_account_id, l.transaction_id
     from ${sales} p join split_leg l on l.account_id = p.account_id and l.sale_id = p.id where p.legs > 0`
@@ -116,7 +116,7 @@ export const addLegsCte = (legs: string): string => `
   select account_id, sale_id, leg, recipient_account_id, recipient_uuid, transaction_id, leg_amount, share, external_reference
   from ${legs}`
 
-/** Part of the payment's statement: every paid leg is told to its recipient's side. \`legs\` has account_id and transaction_id. */
+/** Part of the payment's statement: every paid leg is told to its recipient's side. `legs` has account_id and transaction_id. */
 export const addMessagesCte = (legs: string, now: string): string => `
   insert into split_message (account_id, transaction_id, due_at)
   select account_id, transaction_id, ${now} from ${legs}`
@@ -152,7 +152,7 @@ export async function countMessages(db: Queryable): Promise<number> {
   return (await db.query(countSql))[0]!.n
 }
 
-/** Part of the credit's statement: its message has arrived. \`settled\` has account_id and id. */
+/** Part of the credit's statement: its message has arrived. `settled` has account_id and id. */
 export const dropMessagesCte = (settled: string): string => `
   delete from split_message m using ${settled} s where m.account_id = s.account_id and m.transaction_id = s.id`
 

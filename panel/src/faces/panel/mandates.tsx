@@ -1,9 +1,10 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { api, ButtonLink, Pagination, SelectField, TextField, useFormats, useTitle, useWords } from '../../kit/index.ts'
-import { FilterForm, List, MandateBadge, v } from './recurrence-parts.tsx'
+import { FilterForm, List } from './list.tsx'
+import { useListAddress } from './list-address.ts'
+import { MandateBadge, v } from './recurrence-parts.tsx'
 import { type MandateRow, mandateStates, type Results } from './recurrence-types.ts'
-import { useFilters } from './use-filters.ts'
 import { words } from './words.ts'
 import { recurrenceWords } from './words-recurrence.ts'
 
@@ -14,10 +15,10 @@ export function Mandates() {
   const both = useWords(words)
   const f = useFormats()
   useTitle(both.mandates)
-  const filters = useFilters(names)
+  const address = useListAddress(names, 0)
   const { data, error, refetch } = useQuery({
-    queryKey: ['mandates', filters.query],
-    queryFn: ({ signal }) => api<Results<MandateRow>>(`${v}/authorizations?${filters.query}`, { signal }),
+    queryKey: ['mandates', address.query],
+    queryFn: ({ signal }) => api<Results<MandateRow>>(`${v}/authorizations?${address.query}`, { signal }),
     placeholderData: keepPreviousData,
     meta: { topics: ['recurrence'] },
   })
@@ -31,27 +32,27 @@ export function Mandates() {
           </ButtonLink>
         </Link>
       </div>
-      <FilterForm filters={filters} found={data?.totalElements}>
+      <FilterForm address={address} found={data?.totalElements}>
         <TextField
           label={w.payer}
           name="payerName"
           type="search"
           maxLength={255}
           hint={w.payerHint}
-          defaultValue={filters.value('payerName')}
+          defaultValue={address.of('payerName')}
         />
         <SelectField
           label={w.state}
           name="situation"
-          defaultValue={filters.value('situation')}
+          defaultValue={address.of('situation')}
           options={[['', both.anySituation], ...mandateStates.map((one) => [one, w[one]] as const)]}
         />
-        <TextField label={w.fromDay} name="initialDate" type="date" defaultValue={filters.value('initialDate')} />
-        <TextField label={w.toDay} name="finalDate" type="date" defaultValue={filters.value('finalDate')} />
+        <TextField label={w.fromDay} name="initialDate" type="date" defaultValue={address.of('initialDate')} />
+        <TextField label={w.toDay} name="finalDate" type="date" defaultValue={address.of('finalDate')} />
         <SelectField
           label={w.sort}
           name="sortBy"
-          defaultValue={filters.value('sortBy')}
+          defaultValue={address.of('sortBy')}
           options={[
             ['', w.lastChanged],
             ['creation', w.newest],
@@ -61,7 +62,7 @@ export function Mandates() {
         <SelectField
           label={w.order}
           name="order"
-          defaultValue={filters.value('order')}
+          defaultValue={address.of('order')}
           options={[
             ['', w.DESC],
             ['ASC', w.ASC],
@@ -94,7 +95,7 @@ export function Mandates() {
           { header: w.state, cell: ({ status }) => <MandateBadge state={status} /> },
         ]}
       />
-      {data && <Pagination page={filters.page} pages={data.totalPages} onPage={filters.turn} />}
+      {data && <Pagination page={address.page} pages={data.totalPages} onPage={address.turn} />}
     </div>
   )
 }

@@ -1,22 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import type { FormEvent } from 'react'
 import { Link } from 'wouter'
-import {
-  api,
-  Badge,
-  Button,
-  Card,
-  Empty,
-  ErrorState,
-  Loading,
-  Pagination,
-  SelectField,
-  Table,
-  TextField,
-  useFormats,
-  useTitle,
-  useWords,
-} from '../../kit/index.ts'
+import { api, Badge, Pagination, SelectField, TextField, useFormats, useTitle, useWords } from '../../kit/index.ts'
+import { FilterForm, List } from './list.tsx'
 import { useListAddress } from './list-address.ts'
 import { type PayoutRow, payoutStates } from './payout-types.ts'
 import { type Page, toneOf } from './sale-types.ts'
@@ -38,10 +23,6 @@ export function Payouts() {
     placeholderData: keepPreviousData,
     meta: { topics: ['money'] },
   })
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    address.filter(new FormData(event.currentTarget))
-  }
   return (
     <div className="stack">
       <div className="row-apart">
@@ -50,75 +31,42 @@ export function Payouts() {
           {m.newPayout}
         </Link>
       </div>
-      <search>
-        <Card>
-          <form className="stack" onSubmit={submit} key={address.query}>
-            <div className="grid">
-              <TextField
-                label={w.reference}
-                name="referenceCode"
-                maxLength={100}
-                defaultValue={address.of('referenceCode')}
-              />
-              <SelectField
-                label={w.situation}
-                name="situation"
-                defaultValue={address.of('situation')}
-                options={[['', w.anySituation], ...payoutStates.map((state) => [state, w[state]] as const)]}
-              />
-              <TextField
-                label={w.initialDate}
-                name="initialDate"
-                type="date"
-                defaultValue={address.of('initialDate')}
-              />
-              <TextField label={w.finalDate} name="finalDate" type="date" defaultValue={address.of('finalDate')} />
-              <TextField label={w.amount} name="amount" inputMode="decimal" defaultValue={address.of('amount')} />
-            </div>
-            <div className="row">
-              <Button type="submit">{w.filter}</Button>
-              {address.isFiltered && (
-                <Button kind="quiet" onClick={address.clear}>
-                  {w.clear}
-                </Button>
-              )}
-              {data && (
-                <span className="muted" role="status">
-                  {w.found(f.count(data.totalElements))}
-                </span>
-              )}
-            </div>
-          </form>
-        </Card>
-      </search>
-      {error && !data && <ErrorState error={error} onRetry={() => void refetch()} />}
-      {!data && !error && <Loading />}
-      {data && data.result.length === 0 && <Empty title={m.noPayouts} />}
-      {data && data.result.length > 0 && <PayoutTable rows={data.result} />}
+      <FilterForm address={address} found={data?.totalElements}>
+        <TextField
+          label={w.reference}
+          name="referenceCode"
+          maxLength={100}
+          defaultValue={address.of('referenceCode')}
+        />
+        <SelectField
+          label={w.situation}
+          name="situation"
+          defaultValue={address.of('situation')}
+          options={[['', w.anySituation], ...payoutStates.map((state) => [state, w[state]] as const)]}
+        />
+        <TextField label={w.initialDate} name="initialDate" type="date" defaultValue={address.of('initialDate')} />
+        <TextField label={w.finalDate} name="finalDate" type="date" defaultValue={address.of('finalDate')} />
+        <TextField label={w.amount} name="amount" inputMode="decimal" defaultValue={address.of('amount')} />
+      </FilterForm>
+      <List
+        rows={data?.result}
+        error={error}
+        onRetry={() => void refetch()}
+        none={m.noPayouts}
+        caption={w.payouts}
+        rowKey={({ uuid }) => uuid}
+        columns={[
+          { header: w.creation, cell: ({ creation }) => f.dateTime(creation) },
+          {
+            header: w.reference,
+            cell: ({ uuid, referenceCode }) => <Link href={`/payouts/${uuid}`}>{referenceCode}</Link>,
+          },
+          { header: w.amount, number: true, cell: ({ amount }) => f.money(amount) },
+          { header: m.withFee, number: true, cell: ({ total }) => f.money(total) },
+          { header: w.situation, cell: ({ situation }) => <Badge tone={toneOf[situation]!}>{w[situation]}</Badge> },
+        ]}
+      />
       {data && <Pagination page={address.page} pages={data.totalPages} onPage={address.turn} />}
     </div>
-  )
-}
-
-function PayoutTable({ rows }: { readonly rows: readonly PayoutRow[] }) {
-  const w = useWords(words)
-  const m = useWords(moneyWords)
-  const f = useFormats()
-  return (
-    <Table
-      caption={w.payouts}
-      rows={rows}
-      rowKey={({ uuid }) => uuid}
-      columns={[
-        { header: w.creation, cell: ({ creation }) => f.dateTime(creation) },
-        {
-          header: w.reference,
-          cell: ({ uuid, referenceCode }) => <Link href={`/payouts/${uuid}`}>{referenceCode}</Link>,
-        },
-        { header: w.amount, number: true, cell: ({ amount }) => f.money(amount) },
-        { header: m.withFee, number: true, cell: ({ total }) => f.money(total) },
-        { header: w.situation, cell: ({ situation }) => <Badge tone={toneOf[situation]!}>{w[situation]}</Badge> },
-      ]}
-    />
   )
 }

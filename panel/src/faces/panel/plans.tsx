@@ -11,10 +11,11 @@ import {
   useTitle,
   useWords,
 } from '../../kit/index.ts'
-import { FilterForm, List, v } from './recurrence-parts.tsx'
+import { FilterForm, List } from './list.tsx'
+import { useListAddress } from './list-address.ts'
+import { v } from './recurrence-parts.tsx'
 import { frequencies, type PlanRow } from './recurrence-types.ts'
 import type { Page } from './sale-types.ts'
-import { useFilters } from './use-filters.ts'
 import { words } from './words.ts'
 import { recurrenceWords } from './words-recurrence.ts'
 
@@ -23,10 +24,10 @@ export function Plans() {
   const both = useWords(words)
   const f = useFormats()
   useTitle(both.plans)
-  const filters = useFilters(['title', 'enabled', 'frequency'])
+  const address = useListAddress(['title', 'enabled', 'frequency'], 0)
   const { data, error, refetch } = useQuery({
-    queryKey: ['plans', filters.query],
-    queryFn: ({ signal }) => api<Page<PlanRow>>(`${v}/plans?${filters.query}`, { signal }),
+    queryKey: ['plans', address.query],
+    queryFn: ({ signal }) => api<Page<PlanRow>>(`${v}/plans?${address.query}`, { signal }),
     placeholderData: keepPreviousData,
     meta: { topics: ['recurrence'] },
   })
@@ -40,12 +41,12 @@ export function Plans() {
           </ButtonLink>
         </Link>
       </div>
-      <FilterForm filters={filters} found={data?.totalElements}>
-        <TextField label={w.title} name="title" type="search" maxLength={100} defaultValue={filters.value('title')} />
+      <FilterForm address={address} found={data?.totalElements}>
+        <TextField label={w.title} name="title" type="search" maxLength={100} defaultValue={address.of('title')} />
         <SelectField
           label={w.state}
           name="enabled"
-          defaultValue={filters.value('enabled')}
+          defaultValue={address.of('enabled')}
           options={[
             ['', w.anyState],
             ['true', w.enabled],
@@ -55,7 +56,7 @@ export function Plans() {
         <SelectField
           label={w.frequency}
           name="frequency"
-          defaultValue={filters.value('frequency')}
+          defaultValue={address.of('frequency')}
           options={[['', w.anyFrequency], ...frequencies.map((one) => [one, w[one]] as const)]}
         />
       </FilterForm>
@@ -74,7 +75,7 @@ export function Plans() {
           { header: w.state, cell: ({ enabled }) => <PlanBadge enabled={enabled} /> },
         ]}
       />
-      {data && <Pagination page={filters.page} pages={data.totalPages} onPage={filters.turn} />}
+      {data && <Pagination page={address.page} pages={data.totalPages} onPage={address.turn} />}
     </div>
   )
 }

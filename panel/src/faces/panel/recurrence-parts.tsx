@@ -1,20 +1,18 @@
 import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import {
   api,
   Badge,
-  Button,
   Card,
   type Column,
-  Empty,
   ErrorState,
   Loading,
   Pagination,
-  Table,
   useFormats,
   useWords,
 } from '../../kit/index.ts'
+import { List, type ListProps } from './list.tsx'
 import {
   type Charge,
   type ChargeState,
@@ -25,7 +23,6 @@ import {
 } from './recurrence-types.ts'
 import type { Delivery } from './sale-types.ts'
 import { TimeLine } from './time-line.tsx'
-import type { Filters } from './use-filters.ts'
 import { words } from './words.ts'
 import { type ReasonCode, reasonWords, recurrenceWords } from './words-recurrence.ts'
 
@@ -45,58 +42,6 @@ export function ChargeBadge({ state }: { readonly state: ChargeState }) {
 export function useReason(): (code: string) => string {
   const reasons = useWords(reasonWords)
   return (code) => (Object.hasOwn(reasons, code) ? `${code} · ${reasons[code as ReasonCode]}` : code)
-}
-
-type FilterFormProps = {
-  readonly filters: Filters
-  readonly found: number | undefined
-  readonly children: ReactNode
-}
-
-export function FilterForm({ filters, found, children }: FilterFormProps) {
-  const w = useWords(words)
-  const own = useWords(recurrenceWords)
-  const f = useFormats()
-  return (
-    <search>
-      <Card>
-        <form className="stack" onSubmit={filters.submit} key={filters.query}>
-          <div className="grid">{children}</div>
-          <div className="row">
-            <Button kind="primary" type="submit">
-              {w.filter}
-            </Button>
-            {filters.isFiltered && (
-              <Button kind="quiet" onClick={filters.clear}>
-                {w.clear}
-              </Button>
-            )}
-            {found !== undefined && (
-              <span className="muted" role="status">
-                {own.found(f.count(found))}
-              </span>
-            )}
-          </div>
-        </form>
-      </Card>
-    </search>
-  )
-}
-
-type ListProps<Row> = {
-  readonly rows: readonly Row[] | undefined
-  readonly error: unknown
-  readonly onRetry: () => void
-  readonly none: string
-  readonly caption: string
-  readonly rowKey: (row: Row) => string
-  readonly columns: readonly Column<Row>[]
-}
-
-export function List<Row>({ rows, error, onRetry, none, caption, rowKey, columns }: ListProps<Row>) {
-  if (rows === undefined) return error ? <ErrorState error={error} onRetry={onRetry} /> : <Loading />
-  if (rows.length === 0) return <Empty title={none} />
-  return <Table caption={caption} rows={rows} rowKey={rowKey} columns={columns} />
 }
 
 const AT_ONCE = 25

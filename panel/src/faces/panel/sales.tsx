@@ -1,22 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import type { FormEvent } from 'react'
 import { Link } from 'wouter'
-import {
-  api,
-  Badge,
-  Button,
-  Card,
-  Empty,
-  ErrorState,
-  Loading,
-  Pagination,
-  SelectField,
-  Table,
-  TextField,
-  useFormats,
-  useTitle,
-  useWords,
-} from '../../kit/index.ts'
+import { api, Badge, Pagination, SelectField, TextField, useFormats, useTitle, useWords } from '../../kit/index.ts'
+import { FilterForm, List } from './list.tsx'
 import { useListAddress } from './list-address.ts'
 import { type Page, type SaleRow, toneOf } from './sale-types.ts'
 import { words } from './words.ts'
@@ -35,90 +20,52 @@ export function Sales() {
     placeholderData: keepPreviousData,
     meta: { topics: ['sales', 'money'] },
   })
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    address.filter(new FormData(event.currentTarget))
-  }
   return (
     <div className="stack">
       <h1>{w.sales}</h1>
-      <search>
-        <Card>
-          <form className="stack" onSubmit={submit} key={query}>
-            <div className="grid">
-              <TextField
-                label={w.search}
-                name="search"
-                type="search"
-                hint={w.searchHint}
-                maxLength={100}
-                defaultValue={address.of('search')}
-              />
-              <SelectField
-                label={w.situation}
-                name="situation"
-                defaultValue={address.of('situation')}
-                options={[
-                  ['', w.anySituation],
-                  ['PENDING', w.PENDING],
-                  ['PAID', w.PAID],
-                  ['CANCELLED', w.CANCELLED],
-                ]}
-              />
-              <TextField
-                label={w.initialDate}
-                name="initialDate"
-                type="date"
-                defaultValue={address.of('initialDate')}
-              />
-              <TextField label={w.finalDate} name="finalDate" type="date" defaultValue={address.of('finalDate')} />
-              <TextField label={w.amount} name="amount" inputMode="decimal" defaultValue={address.of('amount')} />
-            </div>
-            <div className="row">
-              <Button kind="primary" type="submit">
-                {w.filter}
-              </Button>
-              {address.isFiltered && (
-                <Button kind="quiet" onClick={address.clear}>
-                  {w.clear}
-                </Button>
-              )}
-              {data && (
-                <span className="muted" role="status">
-                  {w.found(f.count(data.totalElements))}
-                </span>
-              )}
-            </div>
-          </form>
-        </Card>
-      </search>
-      {error && !data && <ErrorState error={error} onRetry={() => void refetch()} />}
-      {!data && !error && <Loading />}
-      {data && data.result.length === 0 && <Empty title={w.noSales} />}
-      {data && data.result.length > 0 && <SalesTable rows={data.result} />}
+      <FilterForm address={address} found={data?.totalElements}>
+        <TextField
+          label={w.search}
+          name="search"
+          type="search"
+          hint={w.searchHint}
+          maxLength={100}
+          defaultValue={address.of('search')}
+        />
+        <SelectField
+          label={w.situation}
+          name="situation"
+          defaultValue={address.of('situation')}
+          options={[
+            ['', w.anySituation],
+            ['PENDING', w.PENDING],
+            ['PAID', w.PAID],
+            ['CANCELLED', w.CANCELLED],
+          ]}
+        />
+        <TextField label={w.initialDate} name="initialDate" type="date" defaultValue={address.of('initialDate')} />
+        <TextField label={w.finalDate} name="finalDate" type="date" defaultValue={address.of('finalDate')} />
+        <TextField label={w.amount} name="amount" inputMode="decimal" defaultValue={address.of('amount')} />
+      </FilterForm>
+      <List
+        rows={data?.result}
+        error={error}
+        onRetry={() => void refetch()}
+        none={w.noSales}
+        caption={w.sales}
+        rowKey={({ uuid }) => uuid}
+        columns={[
+          { header: w.creation, cell: ({ creation }) => f.dateTime(creation) },
+          {
+            header: w.reference,
+            cell: ({ uuid, referenceCode }) => <Link href={`/sales/${uuid}`}>{referenceCode}</Link>,
+          },
+          { header: w.shopper, cell: ({ shopper }) => shopper.name },
+          { header: w.amount, number: true, cell: ({ amount }) => f.money(amount) },
+          { header: w.situation, cell: ({ situation }) => <Badge tone={toneOf[situation]!}>{w[situation]}</Badge> },
+        ]}
+      />
       {data && <Pagination page={address.page} pages={data.totalPages} onPage={address.turn} />}
     </div>
-  )
-}
-
-function SalesTable({ rows }: { readonly rows: readonly SaleRow[] }) {
-  const w = useWords(words)
-  const f = useFormats()
-  return (
-    <Table
-      caption={w.sales}
-      rows={rows}
-      rowKey={({ uuid }) => uuid}
-      columns={[
-        { header: w.creation, cell: ({ creation }) => f.dateTime(creation) },
-        {
-          header: w.reference,
-          cell: ({ uuid, referenceCode }) => <Link href={`/sales/${uuid}`}>{referenceCode}</Link>,
-        },
-        { header: w.shopper, cell: ({ shopper }) => shopper.name },
-        { header: w.amount, number: true, cell: ({ amount }) => f.money(amount) },
-        { header: w.situation, cell: ({ situation }) => <Badge tone={toneOf[situation]!}>{w[situation]}</Badge> },
-      ]}
-    />
   )
 }

@@ -1,9 +1,10 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { api, Pagination, SelectField, TextField, useTitle, useWords } from '../../kit/index.ts'
-import { FilterForm, List, useChargeColumns, v } from './recurrence-parts.tsx'
+import { FilterForm, List } from './list.tsx'
+import { useListAddress } from './list-address.ts'
+import { useChargeColumns, v } from './recurrence-parts.tsx'
 import { chargeStates, type Results, type ScheduledRow } from './recurrence-types.ts'
-import { useFilters } from './use-filters.ts'
 import { words } from './words.ts'
 import { recurrenceWords } from './words-recurrence.ts'
 
@@ -13,30 +14,30 @@ export function ScheduledPayments() {
   const w = useWords(recurrenceWords)
   const both = useWords(words)
   useTitle(both.scheduled)
-  const filters = useFilters(names)
+  const address = useListAddress(names, 0)
   const columns = useChargeColumns<ScheduledRow>()
   const { data, error, refetch } = useQuery({
-    queryKey: ['scheduled', filters.query],
-    queryFn: ({ signal }) => api<Results<ScheduledRow>>(`${v}/scheduled-payments?${filters.query}`, { signal }),
+    queryKey: ['scheduled', address.query],
+    queryFn: ({ signal }) => api<Results<ScheduledRow>>(`${v}/scheduled-payments?${address.query}`, { signal }),
     placeholderData: keepPreviousData,
     meta: { topics: ['recurrence', 'sales'] },
   })
   return (
     <div className="stack">
       <h1>{both.scheduled}</h1>
-      <FilterForm filters={filters} found={data?.totalElements}>
+      <FilterForm address={address} found={data?.totalElements}>
         <SelectField
           label={w.state}
           name="status"
-          defaultValue={filters.value('status')}
+          defaultValue={address.of('status')}
           options={[['', both.anySituation], ...chargeStates.map((one) => [one, w[one]] as const)]}
         />
-        <TextField label={w.dueFrom} name="initialDueDate" type="date" defaultValue={filters.value('initialDueDate')} />
-        <TextField label={w.dueTo} name="finalDueDate" type="date" defaultValue={filters.value('finalDueDate')} />
+        <TextField label={w.dueFrom} name="initialDueDate" type="date" defaultValue={address.of('initialDueDate')} />
+        <TextField label={w.dueTo} name="finalDueDate" type="date" defaultValue={address.of('finalDueDate')} />
         <SelectField
           label={w.sort}
           name="sortBy"
-          defaultValue={filters.value('sortBy')}
+          defaultValue={address.of('sortBy')}
           options={[
             ['', w.newest],
             ['dueDate', both.dueDate],
@@ -45,7 +46,7 @@ export function ScheduledPayments() {
         <SelectField
           label={w.order}
           name="order"
-          defaultValue={filters.value('order')}
+          defaultValue={address.of('order')}
           options={[
             ['', w.DESC],
             ['ASC', w.ASC],
@@ -67,7 +68,7 @@ export function ScheduledPayments() {
           },
         ]}
       />
-      {data && <Pagination page={filters.page} pages={data.totalPages} onPage={filters.turn} />}
+      {data && <Pagination page={address.page} pages={data.totalPages} onPage={address.turn} />}
     </div>
   )
 }

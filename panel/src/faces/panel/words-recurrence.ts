@@ -1,7 +1,6 @@
 import { defineWords } from '../../kit/index.ts'
 
 export const recurrenceWords = defineWords({
-  found: [(n: string) => `Resultados: ${n}`, (n: string) => `${n} found`],
   plan: ['Plano', 'Plan'],
   newPlan: ['Novo plano', 'New plan'],
   noPlans: ['Nenhum plano aqui.', 'No plans here.'],

@@ -47,7 +47,7 @@ export const words = defineWords({
   amount: ['Valor', 'Amount'],
   filter: ['Filtrar', 'Filter'],
   clear: ['Limpar', 'Clear'],
-  found: [(n: string) => `${n} encontradas`, (n: string) => `${n} found`],
+  found: [(n: string) => `Resultados: ${n}`, (n: string) => `${n} found`],
   reference: ['Referência', 'Reference'],
   shopper: ['Comprador', 'Shopper'],
   creation: ['Criada', 'Created'],
