@@ -1,8 +1,9 @@
-import { type DueClaim, type EngineContext, engineStep } from '../modules/recurrence/index.ts'
+import { type DueOf, type EngineContext, engineStep } from '../modules/recurrence/index.ts'
 import { type CollectContext, collectStep } from '../modules/simulator/index.ts'
 
-/** Batches of the engine at once: while one waits for the database, another is decided. */
+/** Some of the accounts each: while one lane waits for the database, another decides, and late cycles keep their order. */
 const LANES = 2
+const lanes: readonly DueOf[] = Array.from({ length: LANES }, (_, lane) => ({ lane, lanes: LANES }))
 
 export type RecurrenceRuns = {
   readonly engine: EngineContext
@@ -10,15 +11,14 @@ export type RecurrenceRuns = {
   readonly bank?: CollectContext
 }
 
-/** The engine, and in a sandbox the payers' banks: batches beside each other until nothing is due. */
-export const recurrenceRuns =
-  ({ engine, bank }: RecurrenceRuns) =>
-  async (stopping: () => boolean, account?: DueClaim['account']): Promise<void> => {
+/** The engine, and in a sandbox the payers' banks: batch after batch until nothing is due. */
+export const recurrenceRuns = ({ engine, bank }: RecurrenceRuns) => {
+  const run = async (stopping: () => boolean, of: DueOf): Promise<void> => {
     for (let more = true; more && !stopping(); ) {
-      const steps = Array.from({ length: LANES }, () => [
-        engineStep(engine, account),
-        bank !== undefined && collectStep(bank, account),
-      ])
-      more = (await Promise.all(steps.flat())).includes(true)
+      const steps = [engineStep(engine, of), bank !== undefined && collectStep(bank, of)]
+      more = (await Promise.all(steps)).includes(true)
     }
   }
+  return async (stopping: () => boolean, account?: DueOf): Promise<void> =>
+    void (await Promise.all((account ? [account] : lanes).map((of) => run(stopping, of))))
+}

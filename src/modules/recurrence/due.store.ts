@@ -26,40 +26,46 @@ const kindsOf = { engine: "kind <> 'collect'", bank: "kind = 'collect'" } as con
 /** That a charge is collected is the payer's bank's doing; everything else is the engine's. */
 type Claimant = keyof typeof kindsOf
 
-const claimText = (by: Claimant, ofAccount = '') => `
+const claimText = (by: Claimant, ofWhom: string) => `
   with picked as materialized (
     select ctid as place from recurrence_due
-    where ${ofAccount}due_at <= $1 and ${kindsOf[by]} and (leased_until is null or leased_until <= $2)
+    where ${ofWhom} and due_at <= $1 and ${kindsOf[by]} and (leased_until is null or leased_until <= $2)
     order by due_at limit $4 for update skip locked
   )
   update recurrence_due d set leased_until = $3 where d.ctid = any (array(select place from picked))
   returning d.account_id, d.id, d.kind, d.due_at`
+const ofLane = 'account_id % $5 = $6'
 const claimSql = {
-  engine: statement<DueRow>('recurrence_due_claim', claimText('engine')),
-  bank: statement<DueRow>('recurrence_due_claim_to_collect', claimText('bank')),
+  engine: statement<DueRow>('recurrence_due_claim', claimText('engine', ofLane)),
+  bank: statement<DueRow>('recurrence_due_claim_to_collect', claimText('bank', ofLane)),
 }
-const ofAccount = 'account_id = $5 and '
+const ofAccount = 'account_id = $5'
 const claimOfAccountSql = {
   engine: statement<DueRow>('recurrence_due_claim_of_account', claimText('engine', ofAccount)),
   bank: statement<DueRow>('recurrence_due_claim_to_collect_of_account', claimText('bank', ofAccount)),
 }
 
-export type DueClaim = {
+type DueClaim = {
   readonly by: Claimant
   /** Real time. */
   readonly now: Instant
   readonly leaseEnds: Instant
   readonly limit: number
-  /** One account by its own clock; without it all that is due by real time. */
-  readonly account?: { readonly accountId: AccountId; readonly now: Instant } | undefined
+  readonly of: DueOf
 }
 
+/** What one runner looks after: one account by its own clock, or every account of a lane by real time. */
+export type DueOf =
+  | { readonly accountId: AccountId; readonly now: Instant }
+  | { readonly lane: number; readonly lanes: number }
+
 /** Whoever claims them has them until the lease ends. Earliest first: cycles that are late are done in their order. */
-export async function claimDue(db: Queryable, { by, now, leaseEnds, limit, account }: DueClaim): Promise<DueThing[]> {
-  const values = [sqlTime(account?.now ?? now), sqlTime(now), sqlTime(leaseEnds), limit]
-  const rows = account
-    ? await db.query(claimOfAccountSql[by], [...values, account.accountId])
-    : await db.query(claimSql[by], values)
+export async function claimDue(db: Queryable, { by, now, leaseEnds, limit, of }: DueClaim): Promise<DueThing[]> {
+  const lease = [sqlTime(now), sqlTime(leaseEnds), limit]
+  const rows =
+    'lane' in of
+      ? await db.query(claimSql[by], [sqlTime(now), ...lease, of.lanes, of.lane])
+      : await db.query(claimOfAccountSql[by], [sqlTime(of.now), ...lease, of.accountId])
   return rows.map(fromRow).sort((a, b) => a.dueAt - b.dueAt)
 }
 

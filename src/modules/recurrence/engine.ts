@@ -10,7 +10,7 @@ import { type AccountTerms, accountNow, findAccountTerms } from '../account/inde
 import type { Outbox } from '../notification/index.ts'
 import { type Changing, changing, type Recurrence, type RecurrenceOfCharge } from './change.ts'
 import { collectionDay } from './cycle.ts'
-import { claimDue, type DueClaim, type DueThing, leaseDue } from './due.store.ts'
+import { claimDue, type DueOf, type DueThing, leaseDue } from './due.store.ts'
 import { findRecurrences, findRecurrencesOfCharges } from './recurrence.store.ts'
 import { type ToWrite, writeChanges } from './write-changes.ts'
 
@@ -31,10 +31,10 @@ const LEASE_MS = 20 * SECOND_MS
 const ANSWER_MS = DAY_MS / 12
 
 /** One batch of what is due; true when more may be waiting: a cycle that is registered late leaves the next one due. */
-export async function engineStep(context: EngineContext, account?: DueClaim['account']): Promise<boolean> {
+export async function engineStep(context: EngineContext, of: DueOf): Promise<boolean> {
   const now = context.clock.now()
   const leaseEnds = plusMs(now, LEASE_MS)
-  const claimed = await claimDue(context.db, { by: 'engine', now, leaseEnds, limit: BATCH, account })
+  const claimed = await claimDue(context.db, { by: 'engine', now, leaseEnds, limit: BATCH, of })
   const outrun = await runDue(context, claimed)
   await leaseDue(context.db, outrun, null)
   return claimed.length > 0

@@ -5,7 +5,7 @@ export { authorizeMandate, NUMBERS_PER_CHANGE } from './change-mandate.ts'
 export { CANCELLATION, type Charge, INSUFFICIENT_FUNDS, isOpen, reasonCodes } from './charge.ts'
 export { mandateToOpen } from './create-mandate.ts'
 export { cancellableUntil, collectionAt, collectionDay, isInDueWindow } from './cycle.ts'
-export { claimDue, type DueClaim, type DueThing, findNextDue } from './due.store.ts'
+export { claimDue, type DueOf, type DueThing, findNextDue } from './due.store.ts'
 export { type EngineContext, engineStep, runDue } from './engine.ts'
 export {
   type ChargeInWords,

@@ -13,7 +13,7 @@ import {
   claimDue,
   collectionAt,
   collectionDay,
-  type DueClaim,
+  type DueOf,
   type DueThing,
   findRecurrencesOfCharges,
   type Mandate,
@@ -98,12 +98,9 @@ export type CollectContext = {
 }
 
 /** One batch of what the sandbox's banks collect by themselves; true when more may be waiting. */
-export async function collectStep(
-  { db, clock, apply }: CollectContext,
-  account?: DueClaim['account'],
-): Promise<boolean> {
+export async function collectStep({ db, clock, apply }: CollectContext, of: DueOf): Promise<boolean> {
   const now = clock.now()
-  const claimed = await claimDue(db, { by: 'bank', now, leaseEnds: plusMs(now, LEASE_MS), limit: BATCH, account })
+  const claimed = await claimDue(db, { by: 'bank', now, leaseEnds: plusMs(now, LEASE_MS), limit: BATCH, of })
   const { news, known } = await collectionsOf(db, db.inTransaction, claimed, now)
   if (news.length > 0) await apply(news, known)
   return claimed.length === BATCH
