@@ -2,7 +2,7 @@ import type { Instant } from '../../kernel/calendar.ts'
 import type { AccountId } from '../../kernel/ids.ts'
 import { ok, type Result, refuse } from '../../kernel/result.ts'
 import { type Queryable, statement, type Transaction } from '../../platform/database/database.ts'
-import { bytesArray, plainArray, sqlTime } from '../../platform/database/sql-values.ts'
+import { sqlTime } from '../../platform/database/sql-values.ts'
 import { constraintOf, isUniqueViolation } from '../../platform/database/trouble.ts'
 import type { AccountStatus } from './account.ts'
 import type { Session } from './session.ts'
@@ -51,8 +51,8 @@ const livingSql = statement<{ ord: number; idle_ends_at: Instant; ends_at: Insta
 /** How some sessions stand now, by their place in the list; those that ended are not among them. */
 export async function findSessionEnds(db: Queryable, sessions: readonly Session[]) {
   const rows = await db.query(livingSql, [
-    plainArray(sessions.map(({ accountId }) => accountId)),
-    bytesArray(sessions.map(({ tokenHash }) => tokenHash)),
+    sessions.map(({ accountId }) => accountId),
+    sessions.map(({ tokenHash }) => tokenHash),
   ])
   return rows.map(({ ord, idle_ends_at: idleEndsAt, ends_at: endsAt, status }) => ({ ord, idleEndsAt, endsAt, status }))
 }

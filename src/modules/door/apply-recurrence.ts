@@ -3,7 +3,7 @@ import type { AccountId, ChargeId, NumberId } from '../../kernel/ids.ts'
 import { chargeOfTxid } from '../../kernel/txid.ts'
 import { DEFERRED } from '../../platform/batcher.ts'
 import { statement } from '../../platform/database/database.ts'
-import { bytesArray, plainArray, sqlTime, textArray } from '../../platform/database/sql-values.ts'
+import { sqlTime } from '../../platform/database/sql-values.ts'
 import type { CollectionNews, MandateNews, PaymentReceived } from '../../rail/rail.ts'
 import { type AccountTerms, accountNow, findAccountTerms } from '../account/index.ts'
 import { lockBooksCte, type Posting, postingColumns, postLinesCtes } from '../ledger/index.ts'
@@ -237,28 +237,28 @@ async function writePaid({ db, ids, outbox }: DoorContext, items: readonly Paid[
   const lines = postingColumns(items.map(({ paid }) => paid.postings))
   const rows = await db.query(paySql, [
     ...values,
-    plainArray(items.map((_, place) => place + 1)),
-    plainArray(items.map(({ paid }) => paid.sale.id)),
-    textArray(events.map((event) => event.rail)),
-    textArray(events.map((event) => event.kind)),
-    textArray(events.map((event) => event.endToEnd)),
-    bytesArray(events.map((event) => contentHash(contentOf(event)))),
-    textArray(events.map((event) => event.txid)),
-    plainArray(events.map((event) => event.amount)),
-    events.map((event) => sqlTime(event.settledAt)),
-    textArray(events.map((event) => event.payer.document)),
-    textArray(events.map((event) => event.payer.name)),
-    textArray(events.map((event) => event.payer.ispb)),
-    items.map(({ paid }) => sqlTime(paid.at)),
-    plainArray(items.map(({ paid }) => hourOf(paid.at))),
-    plainArray(items.map(({ paid }) => hourOf(paid.sale.createdAt))),
+    items.map((_, place) => place + 1),
+    items.map(({ paid }) => paid.sale.id),
+    events.map((event) => event.rail),
+    events.map((event) => event.kind),
+    events.map((event) => event.endToEnd),
+    events.map((event) => contentHash(contentOf(event))),
+    events.map((event) => event.txid),
+    events.map((event) => event.amount),
+    events.map((event) => event.settledAt),
+    events.map((event) => event.payer.document),
+    events.map((event) => event.payer.name),
+    events.map((event) => event.payer.ispb),
+    items.map(({ paid }) => paid.at),
+    items.map(({ paid }) => hourOf(paid.at)),
+    items.map(({ paid }) => hourOf(paid.sale.createdAt)),
     sqlTime(now),
-    plainArray(lines.ord),
-    plainArray(lines.code),
-    plainArray(lines.leg),
-    plainArray(lines.debit),
-    plainArray(lines.credit),
-    plainArray(lines.amount),
+    lines.ord,
+    lines.code,
+    lines.leg,
+    lines.debit,
+    lines.credit,
+    lines.amount,
   ])
   const written = new Set(rows.map(({ ord }) => ord))
   tellWritten(outbox, outgoes, written)

@@ -2,7 +2,6 @@ import type { Instant } from '../../kernel/calendar.ts'
 import type { Cents } from '../../kernel/cents.ts'
 import type { AccountId } from '../../kernel/ids.ts'
 import { type Queryable, statement } from '../../platform/database/database.ts'
-import { plainArray } from '../../platform/database/sql-values.ts'
 import { type BookAccount, bookAccountNames, bookAccounts, type TransferKind, transferRules } from './chart.ts'
 
 export type Transfer = {
@@ -60,7 +59,7 @@ export async function findTransfersOf(
   accountId: AccountId,
   sourceIds: readonly string[],
 ): Promise<Transfer[]> {
-  return (await db.query(ofSourcesSql, [accountId, plainArray(sourceIds)])).map(transferFromRow)
+  return (await db.query(ofSourcesSql, [accountId, sourceIds])).map(transferFromRow)
 }
 
 const sequencesSql = statement<{ account_id: number; version: number }>(
@@ -73,7 +72,7 @@ export async function findLastSequences(
   db: Queryable,
   accountIds: readonly AccountId[],
 ): Promise<Map<AccountId, number>> {
-  const rows = await db.query(sequencesSql, [plainArray(accountIds)])
+  const rows = await db.query(sequencesSql, [accountIds])
   return new Map(rows.map((row) => [row.account_id as AccountId, row.version]))
 }
 
@@ -90,7 +89,7 @@ export async function findTransfersAfter(
   marks: ReadonlyMap<AccountId, number>,
   limit: number,
 ): Promise<Transfer[]> {
-  const values = [plainArray([...marks.keys()]), plainArray([...marks.values()]), limit]
+  const values = [[...marks.keys()], [...marks.values()], limit]
   return (await db.query(afterSql, values)).map(transferFromRow)
 }
 

@@ -1,7 +1,6 @@
 import type { Instant } from '../../kernel/calendar.ts'
 import type { AccountId, NotificationId } from '../../kernel/ids.ts'
 import { type Queryable, statement } from '../../platform/database/database.ts'
-import { plainArray } from '../../platform/database/sql-values.ts'
 import type { AttemptStatus } from './attempt.ts'
 import type { EventName } from './event.ts'
 
@@ -73,7 +72,7 @@ const deliveriesSql = statement<Row>(
 
 /** Everything that was told of some things, oldest first. */
 export async function findDeliveries(db: Queryable, accountId: AccountId, ids: readonly string[]): Promise<Delivery[]> {
-  const rows = await db.query(deliveriesSql, [accountId, plainArray(ids)])
+  const rows = await db.query(deliveriesSql, [accountId, ids])
   const found = new Map<string, Delivery & { attempts: DeliveryAttempt[] }>()
   for (const row of rows) {
     const delivery = found.get(row.id) ?? { ...headOf(row), attempts: [] }
@@ -127,6 +126,6 @@ export async function findDeliveryMarks(
   db: Queryable,
   accountIds: readonly AccountId[],
 ): Promise<Map<AccountId, string>> {
-  const rows = await db.query(marksSql, [plainArray(accountIds)])
+  const rows = await db.query(marksSql, [accountIds])
   return new Map(rows.map((row) => [row.account_id as AccountId, row.mark]))
 }

@@ -1,6 +1,5 @@
 import type { Instant } from '../../kernel/calendar.ts'
 import type { AccountId } from '../../kernel/ids.ts'
-import { plainArray, textArray } from '../../platform/database/sql-values.ts'
 import { ATTEMPTS_IN_SERIES } from './attempt.ts'
 import type { Notification } from './notification.ts'
 
@@ -57,17 +56,17 @@ export const queueNotificationsCte = (told: string, now: string, leaseEnds: stri
   from ${told}`
 
 /** The parameters of `outgoRows`; `ord` is the item's place in the writer's batch, from 1. */
-export function outgoColumns(outgoes: readonly (Outgo & { readonly ord: number })[]): string[] {
+export function outgoColumns(outgoes: readonly (Outgo & { readonly ord: number })[]): unknown[][] {
   const column = <Value>(of: (notification: Notification) => Value) =>
     outgoes.map(({ notification }) => of(notification))
   return [
-    plainArray(outgoes.map(({ ord }) => ord)),
-    plainArray(column(({ id }) => id)),
-    plainArray(column(({ event }) => event)),
-    plainArray(column(({ at }) => at)),
-    textArray(column(({ callbackUrl }) => callbackUrl)),
-    textArray(column(({ url }) => url)),
-    textArray(column(({ payload }) => payload)),
-    plainArray(outgoes.map(({ leased }) => String(leased))),
+    outgoes.map(({ ord }) => ord),
+    column(({ id }) => id),
+    column(({ event }) => event),
+    column(({ at }) => at),
+    column(({ callbackUrl }) => callbackUrl),
+    column(({ url }) => url),
+    column(({ payload }) => payload),
+    outgoes.map(({ leased }) => leased),
   ]
 }

@@ -1,7 +1,7 @@
 import { type Instant, plusMs } from '../../kernel/calendar.ts'
 import type { AccountId, NotificationId } from '../../kernel/ids.ts'
 import { type Queryable, statement } from '../../platform/database/database.ts'
-import { bytesArray, plainArray, sqlTime, textArray } from '../../platform/database/sql-values.ts'
+import { sqlTime } from '../../platform/database/sql-values.ts'
 import type { AttemptStatus } from './attempt.ts'
 
 /** A notification in the hands of one process: `claim` is the fencing number its result must still match. */
@@ -187,23 +187,23 @@ const recordSql = statement<{ ord: number; followed: boolean }>(
 export async function recordAttempts(db: Queryable, records: readonly AttemptRecord[]): Promise<Recorded[]> {
   const column = <Value>(of: (record: AttemptRecord) => Value): Value[] => records.map(of)
   const rows = await db.query(recordSql, [
-    plainArray(column(({ of }) => of.accountId)),
-    plainArray(column(({ of }) => of.resourceId)),
-    plainArray(column(({ of }) => of.turn)),
-    plainArray(column(({ of }) => of.notificationId)),
-    plainArray(column(({ of }) => of.claim)),
-    plainArray(column(({ of }) => of.attempts)),
-    plainArray(column(({ at }) => at)),
-    plainArray(column(({ durationMs }) => durationMs)),
-    plainArray(column(({ status }) => status)),
-    plainArray(column(({ responseCode }) => responseCode)),
-    plainArray(column(({ failure }) => failure)),
-    textArray(column(({ of }) => of.otherUrl)),
-    textArray(column(({ requestHeaders }) => requestHeaders)),
-    textArray(column(({ responseHeaders }) => responseHeaders)),
-    bytesArray(column(({ responseBody }) => responseBody)),
-    plainArray(column(({ next }) => (next === null ? 'end' : next === 'held' ? 'held' : 'retry'))),
-    plainArray(column(({ next }) => (typeof next === 'number' ? next : null))),
+    column(({ of }) => of.accountId),
+    column(({ of }) => of.resourceId),
+    column(({ of }) => of.turn),
+    column(({ of }) => of.notificationId),
+    column(({ of }) => of.claim),
+    column(({ of }) => of.attempts),
+    column(({ at }) => at),
+    column(({ durationMs }) => durationMs),
+    column(({ status }) => status),
+    column(({ responseCode }) => responseCode),
+    column(({ failure }) => failure),
+    column(({ of }) => of.otherUrl),
+    column(({ requestHeaders }) => requestHeaders),
+    column(({ responseHeaders }) => responseHeaders),
+    column(({ responseBody }) => responseBody),
+    column(({ next }) => (next === null ? 'end' : next === 'held' ? 'held' : 'retry')),
+    column(({ next }) => (typeof next === 'number' ? next : null)),
   ])
   const followed = new Map(rows.map((row) => [row.ord, row.followed]))
   return records.map((_, index) => ({ kept: followed.has(index + 1), followed: followed.get(index + 1) ?? false }))

@@ -2,7 +2,7 @@ import type { Instant } from '../../kernel/calendar.ts'
 import { type AccountId, firstUuidAt, type NotificationId } from '../../kernel/ids.ts'
 import { ok, type Result, refuse } from '../../kernel/result.ts'
 import { statement, type Transaction } from '../../platform/database/database.ts'
-import { plainArray, sqlTime, textArray } from '../../platform/database/sql-values.ts'
+import { sqlTime } from '../../platform/database/sql-values.ts'
 import { findAccountTerms, type NotificationSettings } from '../account/index.ts'
 import { ATTEMPTS_IN_SERIES } from './attempt.ts'
 import { addressFor, type EventName } from './event.ts'
@@ -51,8 +51,8 @@ const restartSeriesSql = statement(
 )
 
 const startSeries = async (tx: Transaction, accountId: AccountId, items: readonly Again[], now: Instant) => {
-  const ids = plainArray(items.map(({ id }) => id))
-  const urls = textArray(items.map(({ otherUrl }) => otherUrl))
+  const ids = items.map(({ id }) => id)
+  const urls = items.map(({ otherUrl }) => otherUrl)
   return (await tx.query(startSeriesSql, [accountId, ids, urls, sqlTime(now)])).length
 }
 

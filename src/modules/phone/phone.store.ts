@@ -2,7 +2,7 @@ import type { Instant } from '../../kernel/calendar.ts'
 import type { Cents } from '../../kernel/cents.ts'
 import type { AccountId, EndToEndId } from '../../kernel/ids.ts'
 import { type Queryable, statement, type Transaction } from '../../platform/database/database.ts'
-import { plainArray, sqlTime, textArray } from '../../platform/database/sql-values.ts'
+import { sqlTime } from '../../platform/database/sql-values.ts'
 import type { MandateOffer } from './offer.ts'
 import type { Entry, EntryKind, EntryOutcome, Phone, PhoneId, Reading, ReadingId } from './phone.ts'
 
@@ -42,7 +42,7 @@ const lockSql = statement<PhoneRow>(
 
 /** The last thing that a transaction locks: books, mandates and sales come before. */
 export async function lockPhones(tx: Transaction, ids: readonly PhoneId[]): Promise<Phone[]> {
-  return (await tx.query(lockSql, [plainArray(ids)])).map(phoneFromRow)
+  return (await tx.query(lockSql, [ids])).map(phoneFromRow)
 }
 
 type EntryRow = {
@@ -89,16 +89,16 @@ export async function writeEntries(tx: Transaction, phone: Phone, entries: reado
     phone.id,
     phone.balance,
     phone.entries,
-    plainArray(entries.map(({ seq }) => seq)),
-    textArray(entries.map(({ key }) => key)),
-    textArray(entries.map(({ kind }) => kind)),
-    plainArray(entries.map(({ amount }) => amount)),
-    plainArray(entries.map(({ balanceAfter }) => balanceAfter)),
-    textArray(entries.map(({ counterparty }) => counterparty)),
-    textArray(entries.map(({ endToEnd }) => endToEnd)),
-    textArray(entries.map(({ txid }) => txid)),
-    entries.map(({ settledAt }) => sqlTime(settledAt)),
-    textArray(entries.map(({ outcome }) => outcome)),
+    entries.map(({ seq }) => seq),
+    entries.map(({ key }) => key),
+    entries.map(({ kind }) => kind),
+    entries.map(({ amount }) => amount),
+    entries.map(({ balanceAfter }) => balanceAfter),
+    entries.map(({ counterparty }) => counterparty),
+    entries.map(({ endToEnd }) => endToEnd),
+    entries.map(({ txid }) => txid),
+    entries.map(({ settledAt }) => settledAt),
+    entries.map(({ outcome }) => outcome),
   ])
 }
 
@@ -108,7 +108,7 @@ const byKeysSql = statement<EntryRow>(
 )
 
 export async function findEntries(db: Queryable, phone: PhoneId, keys: readonly string[]): Promise<Entry[]> {
-  return (await db.query(byKeysSql, [phone, textArray(keys)])).map(entryFromRow)
+  return (await db.query(byKeysSql, [phone, keys])).map(entryFromRow)
 }
 
 const statementSql = statement<EntryRow>(
@@ -142,8 +142,8 @@ export async function setOutcomes(
   entries: readonly Pick<Entry, 'seq' | 'outcome'>[],
 ): Promise<void> {
   if (entries.length === 0) return
-  const seqs = plainArray(entries.map(({ seq }) => seq))
-  await db.query(outcomeSql, [phone, seqs, textArray(entries.map(({ outcome }) => outcome))])
+  const seqs = entries.map(({ seq }) => seq)
+  await db.query(outcomeSql, [phone, seqs, entries.map(({ outcome }) => outcome)])
 }
 
 const byPaymentSql = statement<{ phone_id: string; counterparty: string | null }>(
@@ -289,10 +289,7 @@ export async function findPayers(
   db: Queryable,
   keys: readonly { readonly document: string; readonly idRec: string }[],
 ): Promise<Map<string, { readonly phoneId: PhoneId; readonly maximum: Cents | null }>> {
-  const rows = await db.query(payersSql, [
-    textArray(keys.map(({ document }) => document)),
-    textArray(keys.map(({ idRec }) => idRec)),
-  ])
+  const rows = await db.query(payersSql, [keys.map(({ document }) => document), keys.map(({ idRec }) => idRec)])
   return new Map(
     rows.map((row) => [row.id_rec, { phoneId: row.id as PhoneId, maximum: row.maximum_cents as Cents | null }]),
   )

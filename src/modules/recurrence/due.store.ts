@@ -1,7 +1,7 @@
 import type { Instant } from '../../kernel/calendar.ts'
 import type { AccountId } from '../../kernel/ids.ts'
 import { type Queryable, statement } from '../../platform/database/database.ts'
-import { plainArray, sqlTime } from '../../platform/database/sql-values.ts'
+import { sqlTime } from '../../platform/database/sql-values.ts'
 import type { DueKind } from './change.ts'
 
 /** A mandate or a charge whose time has come, by its account's clock. */
@@ -84,9 +84,9 @@ export async function leaseDue(
 ): Promise<void> {
   if (things.length === 0) return
   await db.query(releaseSql, [
-    plainArray(things.map(({ accountId }) => accountId)),
-    plainArray(things.map(({ id }) => id)),
-    plainArray(things.map(({ kind }) => kind)),
+    things.map(({ accountId }) => accountId),
+    things.map(({ id }) => id),
+    things.map(({ kind }) => kind),
     until,
   ])
 }

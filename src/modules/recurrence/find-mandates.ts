@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { CalendarDay, Instant } from '../../kernel/calendar.ts'
 import type { AccountId, ChargeId, NumberId, SaleId } from '../../kernel/ids.ts'
 import { type Database, type Queryable, statement } from '../../platform/database/database.ts'
-import { plainArray, sqlTime } from '../../platform/database/sql-values.ts'
+import { sqlTime } from '../../platform/database/sql-values.ts'
 import type { Recurrence } from './change.ts'
 import type { Charge, ChargeState } from './charge.ts'
 import type { MandateState } from './mandate.ts'
@@ -166,6 +166,6 @@ export async function findRecurrenceMarks(
   db: Queryable,
   accountIds: readonly AccountId[],
 ): Promise<Map<AccountId, string>> {
-  const rows = await db.query(marksSql, [plainArray(accountIds)])
+  const rows = await db.query(marksSql, [accountIds])
   return new Map(rows.map((row) => [row.account_id as AccountId, row.mark]))
 }

@@ -1,6 +1,6 @@
 import { hourOf, type Instant } from '../../kernel/calendar.ts'
 import { type Queryable, statement } from '../../platform/database/database.ts'
-import { plainArray, sqlTime, textArray } from '../../platform/database/sql-values.ts'
+import { sqlTime } from '../../platform/database/sql-values.ts'
 import type { RandomIds } from '../../platform/random-ids.ts'
 import type { NotificationSettings } from '../account/index.ts'
 import {
@@ -162,8 +162,8 @@ export function changeColumns(
   { ids, now }: WriteContext,
 ): { values: unknown[]; outgoes: Placed[] } {
   const mandates = <Value extends number | string | null>(of: (change: Change) => Value) =>
-    plainArray(items.map(({ change }) => of(change)))
-  const texts = (of: (change: Change) => string | null) => textArray(items.map(({ change }) => of(change)))
+    items.map(({ change }) => of(change))
+  const texts = (of: (change: Change) => string | null) => items.map(({ change }) => of(change))
   const charges = items.flatMap(({ change }, index) => [
     ...change.newCharges.map((charge) => ({ ord: index + 1, fresh: true, charge })),
     ...change.charges.map((charge) => ({ ord: index + 1, fresh: false, charge })),
@@ -193,40 +193,40 @@ export function changeColumns(
     texts(({ mandate }) => mandate.payer.document),
     texts(({ mandate }) => mandate.payer.name),
     texts(({ mandate }) => mandate.payer.ispb),
-    plainArray(charges.map(({ ord }) => ord)),
-    plainArray(charges.map(({ fresh }) => String(fresh))),
-    plainArray(charges.map(({ charge }) => charge.id)),
-    plainArray(charges.map(({ charge }) => charge.number)),
-    plainArray(charges.map(({ charge }) => charge.cycle)),
-    plainArray(charges.map(({ charge }) => charge.state)),
-    plainArray(charges.map(({ charge }) => charge.dueDate)),
-    plainArray(charges.map(({ charge }) => charge.amount)),
-    plainArray(charges.map(({ charge }) => charge.saleId)),
-    plainArray(charges.map(({ charge }) => charge.saleNumber)),
-    plainArray(charges.map(({ charge }) => charge.attempt)),
-    plainArray(charges.map(({ charge }) => charge.nextAttempt)),
-    plainArray(charges.map(({ charge }) => charge.endToEnd)),
-    textArray(charges.map(({ charge }) => charge.rejectionCode)),
-    textArray(charges.map(({ charge }) => charge.cancelReason)),
-    plainArray(charges.map(({ charge }) => charge.createdAt)),
-    plainArray(dues.map(({ ord }) => ord)),
-    plainArray(dues.map(({ due }) => due.id)),
-    plainArray(dues.map(({ due }) => due.next?.kind ?? null)),
-    plainArray(dues.map(({ due }) => due.next?.at ?? null)),
-    plainArray(sales.map(({ ord }) => ord)),
-    plainArray(sales.map(({ sale }) => sale.id)),
-    plainArray(sales.map(({ sale }) => sale.number)),
-    plainArray(sales.map(({ sale }) => sale.chargeId)),
-    plainArray(sales.map(({ sale }) => sale.amount)),
-    plainArray(sales.map(({ sale }) => sale.fee)),
-    plainArray(sales.map(({ sale }) => sale.createdAt)),
-    plainArray(sales.map(({ sale }) => sale.expiresAt)),
-    plainArray(sales.map(({ sale }) => hourOf(sale.createdAt))),
-    plainArray(gone.map(({ ord }) => ord)),
-    plainArray(gone.map(({ id }) => id)),
-    plainArray(outgoes.map(({ notification }) => notification.id)),
-    plainArray(outgoes.map(({ turn }) => turn)),
-    plainArray(outgoes.map(({ notification }) => notification.alsoId)),
+    charges.map(({ ord }) => ord),
+    charges.map(({ fresh }) => String(fresh)),
+    charges.map(({ charge }) => charge.id),
+    charges.map(({ charge }) => charge.number),
+    charges.map(({ charge }) => charge.cycle),
+    charges.map(({ charge }) => charge.state),
+    charges.map(({ charge }) => charge.dueDate),
+    charges.map(({ charge }) => charge.amount),
+    charges.map(({ charge }) => charge.saleId),
+    charges.map(({ charge }) => charge.saleNumber),
+    charges.map(({ charge }) => charge.attempt),
+    charges.map(({ charge }) => charge.nextAttempt),
+    charges.map(({ charge }) => charge.endToEnd),
+    charges.map(({ charge }) => charge.rejectionCode),
+    charges.map(({ charge }) => charge.cancelReason),
+    charges.map(({ charge }) => charge.createdAt),
+    dues.map(({ ord }) => ord),
+    dues.map(({ due }) => due.id),
+    dues.map(({ due }) => due.next?.kind ?? null),
+    dues.map(({ due }) => due.next?.at ?? null),
+    sales.map(({ ord }) => ord),
+    sales.map(({ sale }) => sale.id),
+    sales.map(({ sale }) => sale.number),
+    sales.map(({ sale }) => sale.chargeId),
+    sales.map(({ sale }) => sale.amount),
+    sales.map(({ sale }) => sale.fee),
+    sales.map(({ sale }) => sale.createdAt),
+    sales.map(({ sale }) => sale.expiresAt),
+    sales.map(({ sale }) => hourOf(sale.createdAt)),
+    gone.map(({ ord }) => ord),
+    gone.map(({ id }) => id),
+    outgoes.map(({ notification }) => notification.id),
+    outgoes.map(({ turn }) => turn),
+    outgoes.map(({ notification }) => notification.alsoId),
     sqlTime(now),
     ...outgoColumns(outgoes),
   ]

@@ -6,7 +6,7 @@ import { txidOf } from '../../kernel/txid.ts'
 import { DEFERRED } from '../../platform/batcher.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { type Queryable, statement } from '../../platform/database/database.ts'
-import { plainArray, sqlTime, textArray } from '../../platform/database/sql-values.ts'
+import { sqlTime } from '../../platform/database/sql-values.ts'
 import {
   keysExpireBefore,
   type RequestKey,
@@ -335,21 +335,20 @@ const insertSharedSql = statement<{ ord: number; outcome: InsertOutcome }>(
 /** One outcome an item, in order. */
 async function insertSales(db: Queryable, items: readonly CreateSale[], now: Instant): Promise<InsertOutcome[]> {
   const drafts = items.map((item) => item.draft as DraftSale)
-  const plain = (of: (sale: Sale) => number | string) => plainArray(drafts.map(({ sale }) => of(sale)))
-  const texts = (of: (sale: Sale) => string | null) => textArray(drafts.map(({ sale }) => of(sale)))
+  const column = (of: (sale: Sale) => number | string | null) => drafts.map(({ sale }) => of(sale))
   const commonColumns = [
-    plain((sale) => sale.accountId),
-    plain((sale) => sale.id),
-    plain((sale) => sale.number),
-    plain((sale) => sale.amount),
-    plain((sale) => sale.fee),
-    plain((sale) => sale.createdAt),
-    plain((sale) => hourOf(sale.createdAt)),
-    plain((sale) => sale.expiresAt),
-    texts((sale) => sale.referenceCode),
-    texts((sale) => sale.callbackUrl),
-    texts((sale) => JSON.stringify(sale.shopper)),
-    textArray(items.map((item) => item.request.extra)),
+    column((sale) => sale.accountId),
+    column((sale) => sale.id),
+    column((sale) => sale.number),
+    column((sale) => sale.amount),
+    column((sale) => sale.fee),
+    column((sale) => sale.createdAt),
+    column((sale) => hourOf(sale.createdAt)),
+    column((sale) => sale.expiresAt),
+    column((sale) => sale.referenceCode),
+    column((sale) => sale.callbackUrl),
+    column((sale) => JSON.stringify(sale.shopper)),
+    items.map((item) => item.request.extra),
   ]
   const legs = drafts.flatMap((draft, index) => draft.legs.map((leg): LegRow => ({ ...leg, ord: index + 1 })))
   const unguarded = items.every(
@@ -361,8 +360,8 @@ async function insertSales(db: Queryable, items: readonly CreateSale[], now: Ins
   }
   const guarded = [
     ...commonColumns,
-    plainArray(drafts.map(({ account }) => (account.uniqueReferenceCode ? 't' : 'f'))),
-    textArray(items.map((item) => item.requestKey?.key ?? null)),
+    drafts.map(({ account }) => account.uniqueReferenceCode),
+    items.map((item) => item.requestKey?.key ?? null),
     items.map((item) => item.requestKey?.requestHash ?? null),
     items.map((item, index) => (item.requestKey ? Buffer.from(drafts[index]!.answer) : null)),
     sqlTime(now),

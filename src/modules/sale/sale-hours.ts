@@ -1,6 +1,5 @@
 import type { AccountId } from '../../kernel/ids.ts'
 import { type Queryable, statement } from '../../platform/database/database.ts'
-import { plainArray } from '../../platform/database/sql-values.ts'
 
 export type SaleHour = {
   readonly hour: number
@@ -37,6 +36,6 @@ const marksSql = statement<{ account_id: number; mark: string }>(
 
 /** Changes whenever a sale of the account's last busy hours is made or changes its state. */
 export async function findSaleMarks(db: Queryable, accountIds: readonly AccountId[]): Promise<Map<AccountId, string>> {
-  const rows = await db.query(marksSql, [plainArray(accountIds)])
+  const rows = await db.query(marksSql, [accountIds])
   return new Map(rows.map((row) => [row.account_id as AccountId, row.mark]))
 }

@@ -2,7 +2,6 @@ import { HOUR_MS, type Instant } from '../../kernel/calendar.ts'
 import type { Cents } from '../../kernel/cents.ts'
 import type { AccountId, ChargeId, EndToEndId, MandateId, NumberId, SaleId } from '../../kernel/ids.ts'
 import { type Queryable, statement, type Transaction } from '../../platform/database/database.ts'
-import { plainArray } from '../../platform/database/sql-values.ts'
 import { type Leg, legsOfSql, type Settlement } from '../split/index.ts'
 import type { Sale, SaleMove, SaleState, Shopper } from './sale.ts'
 
@@ -174,10 +173,7 @@ const headsSql = statement<
 
 export async function findSaleHeads(db: Queryable, keys: readonly SaleKey[]): Promise<SaleHead[]> {
   if (keys.length === 0) return []
-  const rows = await db.query(headsSql, [
-    plainArray(keys.map((key) => key.accountId)),
-    plainArray(keys.map((key) => key.saleId)),
-  ])
+  const rows = await db.query(headsSql, [keys.map((key) => key.accountId), keys.map((key) => key.saleId)])
   return rows.map((row) => ({
     accountId: row.account_id as AccountId,
     id: row.id as SaleId,

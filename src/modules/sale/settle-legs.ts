@@ -1,7 +1,7 @@
 import { hourOf, type Instant, MINUTE_MS, plusMs, SECOND_MS } from '../../kernel/calendar.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { type Queryable, statement } from '../../platform/database/database.ts'
-import { plainArray, sqlTime } from '../../platform/database/sql-values.ts'
+import { sqlTime } from '../../platform/database/sql-values.ts'
 import { troubleOf } from '../../platform/database/trouble.ts'
 import type { RandomIds } from '../../platform/random-ids.ts'
 import { type AccountTerms, accountNow, findAccountTerms } from '../account/index.ts'
@@ -120,9 +120,9 @@ async function takeUp({ db, ids, outbox }: SettleContext, shares: readonly Share
   })
   try {
     const rows = await db.query(takeUpSql, [
-      plainArray(shares.map(({ sale }) => sale.accountId)),
-      plainArray(shares.map(({ sale }) => sale.id)),
-      plainArray(shares.map(({ sale }) => sale.settlement)),
+      shares.map(({ sale }) => sale.accountId),
+      shares.map(({ sale }) => sale.id),
+      shares.map(({ sale }) => sale.settlement),
       sqlTime(now),
       sqlTime(outbox.leaseEnds(now)),
       ...outgoColumns(outgoes),
@@ -175,7 +175,7 @@ async function credit({ db }: SettleContext, shares: readonly Share[], now: Inst
   await db.query(creditSql, [
     shares.map(({ sale }) => sale.accountId),
     shares.map(({ sale }) => sale.id),
-    shares.map(({ at }) => sqlTime(at)),
+    shares.map(({ at }) => at),
     shares.map(({ at }) => hourOf(at)),
     sqlTime(now),
     lines.ord,

@@ -2,7 +2,7 @@ import type { Instant } from '../../kernel/calendar.ts'
 import type { Cents, ShareUnits } from '../../kernel/cents.ts'
 import type { AccountId, AccountUuid, SaleId } from '../../kernel/ids.ts'
 import { type Queryable, statement } from '../../platform/database/database.ts'
-import { plainArray, sqlTime, textArray } from '../../platform/database/sql-values.ts'
+import { sqlTime } from '../../platform/database/sql-values.ts'
 
 /** A leg of a sale as it was agreed at checkout; it never changes. */
 export type Leg = {
@@ -93,21 +93,21 @@ export type LegRow = Leg & {
   readonly hour: number
 }
 
-export function legColumns(legs: readonly LegRow[]): string[] {
-  const plain = (of: (leg: LegRow) => number | string | null) => plainArray(legs.map(of))
+export function legColumns(legs: readonly LegRow[]): unknown[][] {
+  const column = (of: (leg: LegRow) => unknown) => legs.map(of)
   return [
-    plain((leg) => leg.ord),
-    plain((leg) => leg.leg),
-    plain((leg) => leg.recipientId),
-    plain((leg) => leg.recipientUuid),
-    plain((leg) => leg.transactionId),
-    plain((leg) => leg.amount),
-    plain((leg) => leg.share),
-    textArray(legs.map((leg) => leg.externalReference)),
-    plain((leg) => leg.number),
-    plain((leg) => leg.createdAt),
-    plain((leg) => leg.expiresAt),
-    plain((leg) => leg.hour),
+    column((leg) => leg.ord),
+    column((leg) => leg.leg),
+    column((leg) => leg.recipientId),
+    column((leg) => leg.recipientUuid),
+    column((leg) => leg.transactionId),
+    column((leg) => leg.amount),
+    column((leg) => leg.share),
+    column((leg) => leg.externalReference),
+    column((leg) => leg.number),
+    column((leg) => leg.createdAt),
+    column((leg) => leg.expiresAt),
+    column((leg) => leg.hour),
   ]
 }
 

@@ -1,13 +1,20 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
+import { arrayTypesOf, parametersOf } from './array-values.ts'
 import { parserFor } from './sql-values.ts'
 
 /** A named prepared statement: one text whatever the size of a batch, planned once a connection. */
-export type Statement<Row> = { readonly name: string; readonly text: string; readonly row?: Row }
+export type Statement<Row> = {
+  readonly name: string
+  readonly text: string
+  /** What its casts say of the parameters that are arrays. */
+  readonly arrays?: ReturnType<typeof arrayTypesOf>
+  readonly row?: Row
+}
 
 /** The text carries the name, so that the server's own statistics and its list of what runs show it. */
 export function statement<Row = Record<string, never>>(name: string, text: string): Statement<Row> {
-  return { name, text: `${text} /* ${name} */` }
+  return { name, text: `${text} /* ${name} */`, arrays: arrayTypesOf(text) }
 }
 
 export interface Queryable {
@@ -104,6 +111,7 @@ async function run<Row>(
   asked: Statement<Row>,
   values: readonly unknown[] = [],
 ): Promise<Row[]> {
-  const result = await on.query({ name: asked.name, text: asked.text, values: values as unknown[] })
+  const { name, text, arrays } = asked
+  const result = await on.query({ name, text, values: arrays ? parametersOf(arrays, values) : [...values] })
   return result.rows as Row[]
 }

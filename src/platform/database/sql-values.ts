@@ -35,21 +35,3 @@ export function parserFor(oid: number, otherwise: Parse): Parse {
 }
 
 export const sqlTime = (at: Instant): string => new Date(at).toISOString()
-
-/** An array parameter of numbers or uuids: nothing in them needs quoting. */
-export const plainArray = (values: readonly (number | string | null)[]): string =>
-  `{${values.map((value) => value ?? 'null').join(',')}}`
-
-/** An array parameter of times. */
-export const timeArray = (values: readonly (Instant | null)[]): string =>
-  `{${values.map((value) => (value === null ? 'null' : sqlTime(value))).join(',')}}`
-
-/** An array parameter of texts. */
-export const textArray = (values: readonly (string | null)[]): string =>
-  `{${values.map((value) => (value === null ? 'null' : quoted(value))).join(',')}}`
-
-const quoted = (text: string): string => `"${/["\\]/.test(text) ? text.replace(/["\\]/g, '\\$&') : text}"`
-
-/** An array parameter of byte strings. */
-export const bytesArray = (values: readonly Buffer[]): string =>
-  `{${values.map((value) => `"\\\\x${value.toString('hex')}"`).join(',')}}`
