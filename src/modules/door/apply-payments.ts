@@ -22,6 +22,15 @@ import { type DoorContext, insideDoor, type RailEventOutcome } from './door-cont
 import { contentHash, contentOf, findInboxEntries, type InboxEntry, inboxKey, setAside } from './inbox.store.ts'
 import { type DecidedPayment, type PaidLeg, writePayments } from './write-payments.ts'
 
+/** How things stand, where the caller has just read them. */
+export type PaymentsKnown = {
+  /** Those of the sales, and the operator's. */
+  readonly accounts: Map<AccountId, AccountTerms>
+  readonly sales: ReadonlyMap<PaymentReceived, PayableSaleRecord>
+  /** Payments under an id that was made up for them just now: nobody has reported it before. */
+  readonly fresh: ReadonlySet<PaymentReceived>
+}
+
 /**
  * Money that arrived, in batches: read what the payments need, decide each with the same rules as a lone one, then one
  * guarded statement that applies those whose sale still stands as it did. Losers are deferred.
@@ -29,11 +38,15 @@ import { type DecidedPayment, type PaidLeg, writePayments } from './write-paymen
 export async function applyPayments(
   context: DoorContext,
   payments: readonly PaymentReceived[],
+  known: PaymentsKnown = { accounts: new Map(), sales: new Map(), fresh: new Set() },
 ): Promise<(RailEventOutcome | typeof DEFERRED)[]> {
   const now = context.clock.now()
   const [heard, decide] = await Promise.all([
-    findInboxEntries(context.db, payments),
-    readyToDecide(context, payments, now),
+    findInboxEntries(
+      context.db,
+      payments.filter((payment) => !known.fresh.has(payment)),
+    ),
+    readyToDecide(context, payments, known, now),
   ])
   const outcomes: (RailEventOutcome | typeof DEFERRED)[] = []
   const fresh: { index: number; decided: DecidedPayment }[] = []
@@ -130,18 +143,19 @@ async function setAsideAndAlarm(
   return { outcome: 'conflict' } as const
 }
 
-async function readyToDecide({ db, ids }: DoorContext, events: readonly PaymentReceived[], now: Instant) {
-  const named = events.map((event) => (event.txid === null ? undefined : partsOfTxid(event.txid)))
-  const keys = named.filter((parts): parts is TxidParts => parts !== undefined)
-  const [sales, accounts] = await Promise.all([
-    findPayableSales(db, keys),
-    findAccountTerms(db, [OPERATOR_ACCOUNT_ID, ...keys.map((key) => key.accountId)]),
-  ])
-  const legs = await readLegs(db, sales, now)
-  const salesById = new Map(sales.map((sale) => [`${sale.accountId} ${sale.id}`, sale]))
+async function readyToDecide(
+  { db, ids }: DoorContext,
+  events: readonly PaymentReceived[],
+  known: PaymentsKnown,
+  now: Instant,
+) {
+  const unread = events.filter((event) => !known.sales.has(event))
+  const read = unread.length === 0 ? undefined : await readNamed(db, unread)
+  const accounts = new Map([...known.accounts, ...(read?.accounts ?? [])])
+  const legs = await readLegs(db, [...known.sales.values(), ...(read?.sales.values() ?? [])], now)
   return (event: PaymentReceived, hash: Buffer): DecidedPayment => {
-    const parts = event.txid === null ? undefined : partsOfTxid(event.txid)
-    const sale = parts && salesById.get(`${parts.accountId} ${parts.saleId}`)
+    const parts = partsOf(event)
+    const sale = known.sales.get(event) ?? (parts && read?.sales.get(saleKey(parts)))
     return decidePayment({
       event,
       hash,
@@ -153,6 +167,19 @@ async function readyToDecide({ db, ids }: DoorContext, events: readonly PaymentR
       newReversalId: (at) => ids.uuidAt(at) as ReversalId,
     })
   }
+}
+
+const partsOf = ({ txid }: PaymentReceived) => (txid === null ? undefined : partsOfTxid(txid))
+const saleKey = ({ accountId, saleId }: Pick<TxidParts, 'accountId' | 'saleId'>) => `${accountId} ${saleId}`
+
+async function readNamed(db: Queryable, events: readonly PaymentReceived[]) {
+  const keys = events.map(partsOf).filter((parts): parts is TxidParts => parts !== undefined)
+  const [sales, accounts] = await Promise.all([
+    findPayableSales(db, keys),
+    findAccountTerms(db, [OPERATOR_ACCOUNT_ID, ...keys.map((key) => key.accountId)]),
+  ])
+  const byKey = new Map(sales.map((sale) => [saleKey({ accountId: sale.accountId, saleId: sale.id }), sale]))
+  return { sales: byKey, accounts }
 }
 
 /** The legs of the sales that are shared, with the time of each recipient; most batches have none. */

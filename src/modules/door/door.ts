@@ -34,7 +34,7 @@ export function createDoor(context: DoorContext, options: DoorOptions): Door {
     accountOf,
     // Two payments of one sale, or news of one charge: the second is decided when the first is done.
     separate: saleKey,
-    run: (events) => applyRailEvents(context, events, recall),
+    run: (events) => applyRailEvents(context, events, { recall }),
   })
   return {
     apply(events, known) {

@@ -1,4 +1,5 @@
 export { applyOutflow, applyOutflowAlone, endOrder, type OutflowOutcome } from './apply-outflow.ts'
+export type { PaymentsKnown } from './apply-payments.ts'
 export { applyRailEvents } from './apply-rail-events.ts'
 export { doorChecks } from './audit.ts'
 export { conflictListSchema, conflictWire } from './conflict.wire.ts'
