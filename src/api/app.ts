@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders, IncomingMessage, RequestListener } from 'node:http'
 import swagger from '@fastify/swagger'
 import scalar from '@scalar/fastify-api-reference'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, type RouteOptions } from 'fastify'
@@ -9,7 +10,7 @@ import type { Logger, RequestLine } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { envelopeOf } from './error-envelope.ts'
 import { docsOptions, openApiOptions } from './openapi.ts'
-import { createRequestRecord, type RecordRequest } from './request-record.ts'
+import { type Answered, createRequestRecord, pathOf, type RecordRequest } from './request-record.ts'
 
 export type AppOptions = {
   readonly logger: Logger
@@ -30,14 +31,13 @@ const PARAM_LENGTH_MAX = 16_384
 
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const record = createRequestRecord(options.metrics, options.requestLine)
+  const requestIdOf = ({ 'x-request-id': sent }: IncomingHttpHeaders) =>
+    typeof sent === 'string' && saneRequestId.test(sent) ? sent : options.newRequestId()
   const app = fastify({
     bodyLimit: BODY_BYTES_MAX,
     trustProxy: options.proxies > 0 && ((_address: string, hop: number) => hop < options.proxies),
     logger: false,
-    genReqId: (request) => {
-      const sent = request.headers['x-request-id']
-      return typeof sent === 'string' && saneRequestId.test(sent) ? sent : options.newRequestId()
-    },
+    genReqId: ({ headers }) => requestIdOf(headers),
     requestTimeout: 30_000,
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
@@ -46,7 +46,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     frameworkErrors: (error, request, reply) => {
       const envelope = envelopeOf(error)
       void answer(reply.header('x-request-id', request.id), envelope)
-      record(request, reply)
+      record(answeredBy(request, reply))
     },
     clientErrorHandler: (error, socket) => refuseBrokenHttp(error, socket, options.newRequestId()),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: PARAM_LENGTH_MAX },
@@ -61,6 +61,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.decorateRequest('apiKey', '')
   app.decorateRequest('session', null)
   observe(app, record)
+  refuseAtGate(app, { record, requestIdOf })
   refuseEarly(app)
   answerErrors(app, options.logger)
   await app.register(swagger, openApiOptions(options.publicUrl))
@@ -80,8 +81,54 @@ function observe(app: FastifyInstance, record: RecordRequest): void {
     done()
   })
   app.addHook('onResponse', (request, reply, done) => {
-    record(request, reply)
+    record(answeredBy(request, reply))
     done()
+  })
+}
+
+const answeredBy = (request: FastifyRequest, reply: FastifyReply): Answered => ({
+  requestId: request.id,
+  method: request.method,
+  url: request.url,
+  route: request.routeOptions?.url ?? 'unknown',
+  status: reply.statusCode,
+  ms: reply.elapsedTime,
+  accountId: request.accountId ?? 0,
+})
+
+type Gate = { readonly record: RecordRequest; readonly requestIdOf: (headers: IncomingHttpHeaders) => string }
+
+/**
+ * A crowd that comes to a full queue is turned away before the framework hears of it: all that is spent on refusals is
+ * missing for those who were let in.
+ */
+function refuseAtGate(app: FastifyInstance, { record, requestIdOf }: Gate): void {
+  const full = new Map<string, () => boolean>()
+  app.addHook('onRoute', ({ method, url, config }: RouteOptions) => {
+    const isFull = config?.isFull
+    if (isFull && !url.includes(':')) for (const one of [method].flat()) full.set(`${one} ${url}`, isFull)
+  })
+  const body = JSON.stringify(tooMany.body)
+  const common = {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    'retry-after': '1',
+  }
+  const isRefused = ({ method, url, headers }: IncomingMessage) =>
+    headers.host !== undefined && full.get(`${method} ${pathOf(url!)}`)?.()
+  const answers = app.server.listeners('request') as RequestListener[]
+  app.server.removeAllListeners('request')
+  app.server.on('request', (request, response) => {
+    if (!isRefused(request)) {
+      for (const answer of answers) answer(request, response)
+      return
+    }
+    const began = performance.now()
+    const requestId = requestIdOf(request.headers)
+    response.writeHead(tooMany.http, { ...common, 'x-request-id': requestId }).end(body)
+    const [method, url] = [request.method!, request.url!]
+    const ms = performance.now() - began
+    record({ requestId, method, url, route: pathOf(url), status: tooMany.http, ms, accountId: 0 })
   })
 }
 

@@ -1,17 +1,14 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { RequestLine } from '../platform/log.ts'
+import type { RequestFacts, RequestLine } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 
-export type RecordRequest = (request: FastifyRequest, reply: FastifyReply) => void
+/** `url` as it was asked for, `route` as it is known. */
+export type Answered = Omit<RequestFacts, 'path'> & { readonly url: string; readonly route: string }
+export type RecordRequest = (answered: Answered) => void
 
 /** One line and one observation a request; never a body, never a header. */
 export function createRequestRecord(metrics: Metrics, requestLine: RequestLine | undefined): RecordRequest {
   const histograms = new Map<string, { observe(seconds: number): void }>()
-  return (request, reply) => {
-    const { method } = request
-    const route = request.routeOptions?.url ?? 'unknown'
-    const status = reply.statusCode
-    const ms = reply.elapsedTime
+  return ({ requestId, method, url, route, status, ms, accountId }) => {
     const name = `${method} ${status} ${route}`
     let histogram = histograms.get(name)
     if (histogram === undefined) {
@@ -19,18 +16,11 @@ export function createRequestRecord(metrics: Metrics, requestLine: RequestLine |
       histograms.set(name, histogram)
     }
     histogram.observe(ms / 1000)
-    requestLine?.({
-      requestId: request.id,
-      method,
-      path: pathOf(request.url),
-      status,
-      ms,
-      accountId: request.accountId ?? 0,
-    })
+    requestLine?.({ requestId, method, path: pathOf(url), status, ms, accountId })
   }
 }
 
-function pathOf(url: string): string {
+export function pathOf(url: string): string {
   const query = url.indexOf('?')
   return query < 0 ? url : url.slice(0, query)
 }
