@@ -47,6 +47,7 @@ export function embeddedSettings(memoryBytes: number, cores: number): Settings {
     // No plan of ours depends on how many rows there are: tables that only grow are counted and swept when they have
     // grown by half, not by a tenth. That was a tenth of the machine.
     autovacuum_analyze_scale_factor: '0.5',
+    default_statistics_target: '20',
     autovacuum_vacuum_insert_scale_factor: '0.5',
 
     // Nothing replicates; one process less.
