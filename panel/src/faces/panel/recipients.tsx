@@ -17,17 +17,17 @@ import {
   Pagination,
   Table,
   TextField,
+  typed,
   useAction,
+  useFaults,
+  useFormKey,
   useTitle,
   useToast,
   useWords,
 } from '../../kit/index.ts'
 import { useSettings } from './account-settings.ts'
-import { useFaults } from './fault-words.ts'
-import { useFormKey } from './form-key.ts'
 import { useListAddress } from './list-address.ts'
 import type { Page } from './sale-types.ts'
-import { typed } from './typed.ts'
 import { words } from './words.ts'
 import { moneyWords } from './words-money.ts'
 

@@ -1,19 +1,23 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import {
   api,
   Button,
   Card,
   Confirm,
   Dialog,
+  Form,
   FormError,
   TextField,
+  typed,
+  typedAmount,
   useAction,
+  useFaults,
+  useFormats,
+  useFormKey,
   useToast,
   useWords,
 } from '../../kit/index.ts'
-import { useFormKey } from './form-key.ts'
 import type { SaleRow } from './sale-types.ts'
-import { typed, typedAmount } from './typed.ts'
 import { words } from './words.ts'
 
 type SaleProps = { readonly sale: SaleRow; readonly onChanged: () => void }
@@ -80,27 +84,29 @@ function RefundForm({ sale, onDone }: { readonly sale: SaleRow; readonly onDone:
     await once((key) => api(`${v}/transactions/${sale.uuid}/refund`, { method: 'PUT', body, key }))
     onDone()
   })
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    void run(new FormData(event.currentTarget))
-  }
-  const left = Math.round((sale.amount - sale.refunded) * 100) / 100
+  const fault = useFaults(error)
+  const f = useFormats()
   return (
-    <form className="stack" onSubmit={submit}>
+    <Form
+      onSubmit={(form) => void run(form)}
+      error={error}
+      shown={['amount', 'reason']}
+      end={
+        <Button kind="primary" type="submit" busy={busy}>
+          {w.refund}
+        </Button>
+      }
+    >
       <TextField
         label={w.amount}
         name="amount"
         inputMode="decimal"
         required
-        defaultValue={String(left)}
-        error={error?.of('amount')}
+        defaultValue={f.amount(sale.amount - sale.refunded)}
+        error={fault('amount')}
       />
-      <TextField label={w.reason} name="reason" maxLength={255} error={error?.of('reason')} />
-      <FormError error={error} shown={['amount', 'reason']} />
-      <Button kind="primary" type="submit" busy={busy}>
-        {w.refund}
-      </Button>
-    </form>
+      <TextField label={w.reason} name="reason" maxLength={255} error={fault('reason')} />
+    </Form>
   )
 }
 
