@@ -32,7 +32,7 @@ const faultWords = defineWords({
   ],
   beingPaid: ['O banco já está pagando.', 'The bank is paying it already.'],
   emailTaken: ['Este e-mail já tem uma conta.', 'There is an account with this e-mail.'],
-  invalid: ['Valor inválido.', 'Not a valid value.'],
+  invalid: ['Um dos filtros tem um valor que não existe.', 'One of the filters has a value that does not exist.'],
 })
 type FaultWords = (typeof faultWords)['pt']
 

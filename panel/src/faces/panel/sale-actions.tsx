@@ -17,7 +17,7 @@ import {
   useToast,
   useWords,
 } from '../../kit/index.ts'
-import type { SaleRow } from './sale-types.ts'
+import type { OpenOutflow, SaleRow } from './sale-types.ts'
 import { words } from './words.ts'
 
 type SaleProps = { readonly sale: SaleRow; readonly onChanged: () => void }
@@ -110,14 +110,19 @@ function RefundForm({ sale, onDone }: { readonly sale: SaleRow; readonly onDone:
   )
 }
 
-/** What a payer would do; the service has it in a sandbox only. */
-export function Simulator({ sale, onChanged }: SaleProps) {
+/** What a payer and the bank would do; the service has it in a sandbox only. */
+export function Simulator({ sale, open, onChanged }: SaleProps & { readonly open: readonly OpenOutflow[] }) {
   const w = useWords(words)
   const say = useToast()
+  const f = useFormats()
   const { run, busy, error } = useAction(async (amount?: number) => {
     const body = amount === undefined ? {} : { amount }
     await api(`${v}/sandbox/sim/sale/${sale.uuid}/paid`, { method: 'POST', body })
     say(w.simulated)
+    onChanged()
+  })
+  const end = useAction(async ({ kind, uuid }: OpenOutflow, how: 'paid' | 'cancelled') => {
+    await api(`${v}/sandbox/sim/${kind}/${uuid}/${how}`, { method: 'POST' })
     onChanged()
   })
   const more = Math.round(sale.amount * 100 + 1) / 100
@@ -133,6 +138,22 @@ export function Simulator({ sale, onChanged }: SaleProps) {
         </Button>
       </div>
       <FormError error={error} />
+      {open.map((outflow) => (
+        <fieldset key={outflow.uuid} className="plain-set">
+          <legend className="muted">
+            {w.bankOf(outflow.kind === 'refund' ? w.refundAskedFor : w.reversalMade, f.money(outflow.amount))}
+          </legend>
+          <div className="row">
+            <Button busy={end.busy} onClick={() => void end.run(outflow, 'paid')}>
+              {w.bankPays}
+            </Button>
+            <Button busy={end.busy} onClick={() => void end.run(outflow, 'cancelled')}>
+              {w.bankCancels}
+            </Button>
+          </div>
+        </fieldset>
+      ))}
+      <FormError error={end.error} />
     </Card>
   )
 }

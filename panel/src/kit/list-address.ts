@@ -1,5 +1,5 @@
 import { useSearchParams } from 'wouter'
-import { amountAsDigits } from '../../kit/index.ts'
+import { amountAsDigits } from './typed.ts'
 
 export type ListAddress = {
   /** As it stands in the address, to begin a field with. */
