@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener } from 'node:http'
 import swagger from '@fastify/swagger'
-import scalar from '@scalar/fastify-api-reference'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, type RouteOptions } from 'fastify'
 import type { AccountId } from '../kernel/ids.ts'
 import { Overloaded, Unavailable } from '../platform/batcher.ts'
@@ -8,8 +7,9 @@ import { BODY_BYTES_MAX } from '../platform/http/body.ts'
 import { RequestUnusable } from '../platform/http/refusals.ts'
 import type { Logger, RequestLine } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
+import { docsRoutes } from './docs.ts'
 import { envelopeOf } from './error-envelope.ts'
-import { docsOptions, openApiOptions } from './openapi.ts'
+import { openApiOptions } from './openapi.ts'
 import { type Answered, createRequestRecord, pathOf, type RecordRequest } from './request-record.ts'
 
 export type AppOptions = {
@@ -67,7 +67,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(swagger, openApiOptions(options.publicUrl))
   const refuseOtherMethods = collectRoutes(app)
   await app.register(options.routes)
-  await app.register(scalar, docsOptions)
+  await app.register(docsRoutes)
   refuseOtherMethods()
   return app
 }

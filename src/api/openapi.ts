@@ -1,5 +1,4 @@
 import type { SwaggerOptions, SwaggerTransformObject } from '@fastify/swagger'
-import type { FastifyApiReferenceOptions } from '@scalar/fastify-api-reference'
 import { webhooks, webhooksTag } from './webhooks.ts'
 
 const errorSchema = {
@@ -118,14 +117,3 @@ export const openApiOptions = (publicUrl: string): SwaggerOptions => ({
   },
   transformObject: completeDocument,
 })
-
-export const docsOptions: FastifyApiReferenceOptions = {
-  routePrefix: '/docs',
-  configuration: {
-    url: '/openapi.json',
-    authentication: { preferredSecurityScheme: [['apiKey', 'apiToken']] },
-    withDefaultFonts: false,
-    hideClientButton: true,
-    telemetry: false,
-  },
-}

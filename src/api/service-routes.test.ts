@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { testService } from '../../test/harness/test-service.ts'
 
@@ -73,5 +74,31 @@ describe('the pages', () => {
     const script = await it.api.get('/docs/js/scalar.js')
     expect([script.http, script.headers['content-type']]).toEqual([200, 'application/javascript; charset=utf-8'])
     expect(script.text.length).toBeGreaterThan(100_000)
+  })
+
+  test('the reference runs its own two scripts and no others, and asks this host only', async () => {
+    const { headers, text } = await it.api.get('/docs/')
+    const policy = Object.fromEntries(
+      String(headers['content-security-policy'])
+        .split('; ')
+        .map((directive) => [directive.split(' ')[0], directive.split(' ').slice(1).join(' ')]),
+    )
+    const [inline, ...others] = [...text.matchAll(/<script(?![^>]*src)[^>]*>([\s\S]*?)<\/script>/g)].map(
+      ([, code]) => code!,
+    )
+    expect(others).toEqual([])
+    expect(policy).toEqual({
+      'default-src': "'none'",
+      'script-src': `'self' 'sha256-${createHash('sha256').update(inline!).digest('base64')}'`,
+      'style-src': "'unsafe-inline'",
+      'img-src': "'self' data: blob:",
+      'connect-src': "'self'",
+      'font-src': "'self'",
+      'base-uri': "'none'",
+      'form-action': "'none'",
+      'frame-ancestors': "'none'",
+    })
+    expect([headers['x-content-type-options'], headers['referrer-policy']]).toEqual(['nosniff', 'no-referrer'])
+    expect((await it.api.get('/docs/js/scalar.js')).headers['x-content-type-options']).toBe('nosniff')
   })
 })

@@ -17,7 +17,7 @@ export function banner({ publicUrl, demo, operatorTokenFile, seconds }: Banner):
   if (publicUrl) lines.push('', `  API       ${publicUrl}`, `  Docs      ${publicUrl}/docs`)
   if (publicUrl) lines.push(`  Panel     ${publicUrl}/panel`)
   if (publicUrl && demo) lines.push(`  Register  ${publicUrl}/register`, `  Toy bank  ${publicUrl}/phone`)
-  if (publicUrl && operatorTokenFile) lines.push(`  Operator  token in ${operatorTokenFile}`)
+  if (publicUrl && operatorTokenFile) lines.push(`  Operator  ${publicUrl}/operator, token in ${operatorTokenFile}`)
   if (demo) {
     lines.push('', '  Demo account', `    x-api-key:   ${demo.apiKey}`, `    x-api-token: ${demo.apiToken}`)
     const headers = `-H 'x-api-key: ${demo.apiKey}' -H 'x-api-token: ${demo.apiToken}' -H 'content-type: application/json'`

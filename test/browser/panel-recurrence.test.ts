@@ -90,6 +90,29 @@ describe('mandates', () => {
     await page.getByText('1 found').waitFor()
   })
 
+  test('asked for again while the service is still at it, it is one', async () => {
+    const shop = await signedIn(it)
+    await given.plan(shop)
+    const page = await openPanel(browser, shop, '/panel/mandates/new', { refusals: [/^409 /] })
+    const keys: (string | undefined)[] = []
+    // The service does it, and says that it has not ended yet.
+    await page.route('**/checkout/pix-automatic', async (route) => {
+      keys.push(route.request().headers()['idempotency-key'])
+      const answer = await route.fetch()
+      await (keys.length === 1 ? route.fulfill({ status: 409, body: '{}' }) : route.fulfill({ response: answer }))
+    })
+    await page.getByLabel('Reference').fill('once')
+    await page.getByLabel('Name', { exact: true }).fill('Maria da Silva')
+    await page.getByLabel('E-mail').fill('maria@example.com')
+    await page.getByLabel('Document').fill('529.982.247-25')
+    await page.getByRole('button', { name: 'Ask for the mandate' }).click()
+    await page.getByRole('alert').waitFor()
+    await page.getByRole('button', { name: 'Ask for the mandate' }).click()
+    await page.getByRole('heading', { level: 1, name: 'once' }).waitFor()
+    expect(keys[1]).toBe(keys[0])
+    expect((await shop.api.get('/v1.1/pix-automatic/authorizations')).body.totalElements).toBe(1)
+  })
+
   test('one with a first payment has a composite code; a wrong document is told beside its field', async () => {
     const shop = await signedIn(it)
     await given.plan(shop)

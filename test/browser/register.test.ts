@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
+import { asPage } from '../harness/pages.ts'
 import { testService } from '../harness/test-service.ts'
 import { expectAccessible, expectFits, testBrowser } from './browser.ts'
 
@@ -83,6 +84,16 @@ describe('registration', () => {
     await fill(page, { 'E-mail': taken.email, Senha: taken.password })
     await page.getByRole('button', { name: 'Criar a conta' }).click()
     await page.getByText('Este e-mail já tem uma conta.').waitFor()
+  })
+
+  test('a password is kept as it was typed, blanks and all: it signs in', async () => {
+    const page = await browser.open('/register')
+    const password = ' com espaços nas pontas '
+    await fill(page, { 'Nome da loja': 'Loja', 'E-mail': ' blanks@example.com ', Senha: password })
+    await page.getByRole('button', { name: 'Criar a conta' }).click()
+    await page.getByRole('heading', { name: 'Loja está pronta' }).waitFor()
+    const signIn = await asPage(it.api).post('/panel/api/session', { email: 'blanks@example.com', password })
+    expect(signIn.http).toBe(200)
   })
 
   test('keeps no secret in storage, in the address or in a cookie that scripts can read', async () => {

@@ -28,7 +28,8 @@ describe('npm start', () => {
     const output = started.output()
     expect(output).toContain('Creating the database')
     expect(output).toContain(`http://localhost:${started.port}/docs`)
-    for (const page of ['register', 'panel']) expect(output).toContain(`http://localhost:${started.port}/${page}`)
+    for (const page of ['register', 'panel', 'phone', 'operator'])
+      expect(output).toContain(`http://localhost:${started.port}/${page}`)
     expect((await apiClient(started.port).get('/register')).http).toBe(200)
     const curl = output.split('\n').find((line) => line.startsWith('curl'))!
     const answer = JSON.parse((await run('sh', ['-c', curl])).stdout)

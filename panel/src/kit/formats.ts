@@ -6,6 +6,8 @@ const SAO_PAULO = 'America/Sao_Paulo'
 export type Formats = {
   /** Reais, as the API has them: 10.5 is R$ 10,50. */
   money(reais: number): string
+  /** To begin a field with: 1234.5 is 1234,50. */
+  amount(reais: number): string
   count(value: number): string
   /** A share of one: 0.125 is 12,5 %. */
   percent(share: number): string
@@ -18,6 +20,11 @@ export type Formats = {
 function makeFormats(language: Language): Formats {
   const locale = localeOf[language]
   const money = new Intl.NumberFormat(locale, { style: 'currency', currency: 'BRL' })
+  const amount = new Intl.NumberFormat(locale, {
+    minimumFractionDigits: 2,
+    maximumFractionDigits: 2,
+    useGrouping: false,
+  })
   const count = new Intl.NumberFormat(locale)
   const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
   const times = (options: Intl.DateTimeFormatOptions) => {
@@ -29,6 +36,7 @@ function makeFormats(language: Language): Formats {
   }
   return {
     money: (reais) => money.format(reais),
+    amount: (reais) => amount.format(reais),
     count: (value) => count.format(value),
     percent: (share) => percent.format(share),
     dateTime: times({ dateStyle: 'short', timeStyle: 'medium' }),

@@ -1,4 +1,4 @@
-import type { MouseEvent, ReactNode } from 'react'
+import { type MouseEvent, type ReactNode, useEffect, useRef } from 'react'
 import { kitWords } from './kit-words.ts'
 import { LanguageSwitch } from './language.tsx'
 import { isSandbox } from './page.ts'
@@ -62,9 +62,15 @@ function Navigation({ items, onNavigate }: NavigationProps) {
     event.preventDefault()
     onNavigate(href)
   }
+  const list = useRef<HTMLUListElement>(null)
+  const at = items.findIndex(({ current }) => current)
+  // On a phone the list is longer than the screen: where one is, is seen.
+  useEffect(() => {
+    list.current?.children[at]?.scrollIntoView({ block: 'nearest', inline: 'center' })
+  }, [at])
   return (
     <nav className="nav" aria-label={w.navigation}>
-      <ul>
+      <ul ref={list}>
         {items.map(({ href, title, current }) => (
           <li key={href}>
             <a href={href} aria-current={current ? 'page' : undefined} onClick={(event) => follow(event, href)}>

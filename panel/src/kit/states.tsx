@@ -2,6 +2,7 @@ import { Component, type ReactNode } from 'react'
 import { ApiError } from './api.ts'
 import { Button } from './button.tsx'
 import { Notice } from './data.tsx'
+import { useFaultText } from './faults.ts'
 import { kitWords } from './kit-words.ts'
 import { useWords } from './words.ts'
 
@@ -25,6 +26,7 @@ export const Empty = ({ title, children }: { readonly title: string; readonly ch
 /** What to tell a person about an error: words of their language where the page can know them. */
 export function useErrorText(): (error: unknown) => string {
   const w = useWords(kitWords)
+  const fault = useFaultText()
   return (error) => {
     if (!(error instanceof ApiError)) return w.broken
     if (error.http === 0) return w.offline
@@ -32,8 +34,13 @@ export function useErrorText(): (error: unknown) => string {
     if (error.http === 404) return w.notThere
     if (error.http === 429) return w.tooMany
     if (error.http >= 500) return w.trouble
-    const details = error.causes.map(({ field, message, code }) => [field, message ?? code].filter(Boolean).join(': '))
-    return `${w.refused}: ${[...new Set(details)].join('; ') || error.message}`
+    const details = error.causes.map(({ field, message, code }) => {
+      const said = message ?? code
+      const known = said && fault(said)
+      // What is known of it is a sentence; what is not needs the name of its field.
+      return known === said ? [field, said].filter(Boolean).join(': ') : known
+    })
+    return `${w.refused}: ${[...new Set(details)].join(' ') || error.message}`
   }
 }
 

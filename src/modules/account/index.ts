@@ -27,6 +27,7 @@ export { hashPassword, PASSWORD_MAX, passwordField } from './password.ts'
 export {
   findLinkedRecipients,
   findRecipient,
+  findRecipientNames,
   type LinkedRecipient,
   linkRecipient,
   listAllRecipients,

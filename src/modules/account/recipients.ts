@@ -136,6 +136,22 @@ export async function listAllRecipients(
   return { total: count!.total, recipients: rows.map((row) => ({ ...row, uuid: row.uuid as AccountUuid })) }
 }
 
+const findNamesSql = statement<{ uuid: string; name: string }>(
+  'recipient_find_names',
+  `select a.uuid, a.name from ${allLinks} and a.uuid = any ($2::uuid[])`,
+)
+
+/** What recipients are called, also those that are switched off; of nobody who was never linked. */
+export async function findRecipientNames(
+  db: Queryable,
+  accountId: AccountId,
+  uuids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (uuids.length === 0) return new Map()
+  const rows = await db.query(findNamesSql, [accountId, uuids])
+  return new Map(rows.map(({ uuid, name }) => [uuid, name]))
+}
+
 export async function findRecipient(
   db: Queryable,
   accountId: AccountId,

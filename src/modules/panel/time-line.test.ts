@@ -84,7 +84,12 @@ describe('the time line of a sale', () => {
     const shared = await it.given.paidSale(shop, { split: [{ recipientId: recipient.recipientId, amount: 40 }] })
     const { body } = await shop.panel.get(`/panel/api/sales/${shared.uuid}`)
     expect(body.sale.split.recipients).toEqual([
-      expect.objectContaining({ recipientId: recipient.recipientId, amount: 40, settlementStatus: expect.any(String) }),
+      expect.objectContaining({
+        recipientId: recipient.recipientId,
+        name: 'Sócio',
+        amount: 40,
+        settlementStatus: expect.any(String),
+      }),
     ])
     expect(body.events.filter(({ transfer }: Event) => transfer === 'splitOut')).toHaveLength(1)
     const cancelled = await it.given.cancelledSale(shop)

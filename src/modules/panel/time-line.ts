@@ -3,12 +3,14 @@ import { centsToWire } from '../../kernel/cents.ts'
 import { maskDocument } from '../../kernel/documents.ts'
 import type { AccountId, SaleId } from '../../kernel/ids.ts'
 import type { Queryable } from '../../platform/database/database.ts'
+import { findRecipientNames } from '../account/index.ts'
 import { findPayer } from '../door/index.ts'
 import { findTransfersOf, type Transfer } from '../ledger/index.ts'
 import { findDeliveries } from '../notification/index.ts'
 import { authorizationWire, findCharge, findRecurrences, scheduledPaymentWire } from '../recurrence/index.ts'
 import { findRefundsOf, findReversalsOf, type Refund, type Reversal } from '../refund/index.ts'
 import { currentTxid, findSale, findSplitBlocks, type Sale } from '../sale/index.ts'
+import type { SplitBlock } from '../split/index.ts'
 import { deliveryWire, saleRowWire } from './panel.wire.ts'
 
 export type TimeLineContext = { readonly db: Queryable; readonly railName: string }
@@ -54,11 +56,23 @@ export async function findTimeLine({ db, railName }: TimeLineContext, accountId:
       txid: sale.parentId === null ? currentTxid(sale) : null,
       callbackURL: sale.callbackUrl,
       renewals: sale.renewals,
-      split: splits.get(saleId) ?? null,
+      split: await withNames(db, accountId, splits.get(saleId)),
     },
     recurrence,
     events: inOrder(happenings).map(({ at, ...rest }) => ({ at: at === null ? null : wireTimestamp(at), ...rest })),
   }
+}
+
+/** A person knows a recipient by its name. */
+async function withNames(db: Queryable, accountId: AccountId, block: SplitBlock | undefined) {
+  const legs = block?.recipients
+  if (legs === undefined) return block ?? null
+  const names = await findRecipientNames(
+    db,
+    accountId,
+    legs.map(({ recipientId }) => recipientId),
+  )
+  return { ...block, recipients: legs.map((leg) => ({ ...leg, name: names.get(leg.recipientId) ?? null })) }
 }
 
 function inOrder(happenings: readonly Happening[]): Happening[] {

@@ -1,5 +1,16 @@
 import { useState } from 'react'
-import { api, Button, Card, Dialog, Form, TextField, useAction, useToast, useWords } from '../../kit/index.ts'
+import {
+  api,
+  Button,
+  Card,
+  Dialog,
+  Form,
+  TextField,
+  useAction,
+  useFaults,
+  useToast,
+  useWords,
+} from '../../kit/index.ts'
 import { Shown } from './new-account.tsx'
 import type { Account, Credentials } from './types.ts'
 import { words } from './words.ts'
@@ -18,6 +29,7 @@ export function SignInForm({ account, onChanged }: SignInFormProps) {
     say(w.saved)
     onChanged()
   })
+  const fault = useFaults(error)
   return (
     <Card title={w.panelSignIn}>
       <p className="small muted">{w.panelSignInHint}</p>
@@ -39,7 +51,7 @@ export function SignInForm({ account, onChanged }: SignInFormProps) {
           required
           autoComplete="off"
           defaultValue={account.email ?? ''}
-          error={error?.of('email')}
+          error={fault('email')}
         />
         <TextField
           label={w.password}
@@ -47,7 +59,7 @@ export function SignInForm({ account, onChanged }: SignInFormProps) {
           type="password"
           required
           autoComplete="new-password"
-          error={error?.of('password')}
+          error={fault('password')}
         />
       </Form>
     </Card>
@@ -80,6 +92,7 @@ function RotationForm({ accountId, onClose }: { readonly accountId: string; read
     const body = { overlapHours: String(form.get('overlapHours') ?? '') }
     setCredentials((await api<{ credentials: Credentials }>(path, { method: 'POST', body })).credentials)
   })
+  const fault = useFaults(error)
   if (credentials !== undefined) return <Shown credentials={credentials} onClose={onClose} />
   return (
     <Form
@@ -99,7 +112,7 @@ function RotationForm({ accountId, onClose }: { readonly accountId: string; read
         inputMode="numeric"
         required
         defaultValue="24"
-        error={error?.of('overlapHours')}
+        error={fault('overlapHours')}
       />
     </Form>
   )

@@ -14,6 +14,7 @@ import {
   Table,
   TextField,
   useAction,
+  useFaults,
   useToast,
   useWords,
 } from '../../kit/index.ts'
@@ -89,6 +90,7 @@ function LinkForm({ path, onLinked }: LinkFormProps) {
     setCount((linked) => linked + 1)
     onLinked()
   })
+  const fault = useFaults(error)
   return (
     <Form
       key={count}
@@ -108,7 +110,7 @@ function LinkForm({ path, onLinked }: LinkFormProps) {
         required
         autoComplete="off"
         maxLength={36}
-        error={error?.http === 404 ? w.noSuchAccount : error?.of('recipientId')}
+        error={error?.http === 404 ? w.noSuchAccount : fault('recipientId')}
       />
     </Form>
   )

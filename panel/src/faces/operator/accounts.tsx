@@ -1,18 +1,20 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import {
   Badge,
   Button,
-  Card,
   Dialog,
+  FilterForm,
+  List,
+  Pagination,
   SelectField,
-  Table,
   TextField,
   useFormats,
+  useListAddress,
   useTitle,
   useWords,
 } from '../../kit/index.ts'
-import { Listed, useListing } from './listing.tsx'
+import { useListing } from './listing.ts'
 import { NewAccount } from './new-account.tsx'
 import { type Account, toneOf } from './types.ts'
 import { words } from './words.ts'
@@ -24,15 +26,11 @@ export function Accounts() {
   const f = useFormats()
   useTitle(w.accounts)
   const [isMaking, setMaking] = useState(false)
-  const list = useListing<Account>('/accounts', filters)
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const form = new FormData(event.currentTarget)
-    list.filter(filters.map((name) => [name, String(form.get(name) ?? '').trim()]))
-  }
+  const address = useListAddress(filters)
+  const { data, error, refetch } = useListing<Account>('/accounts', address)
   const close = () => {
     setMaking(false)
-    void list.refetch()
+    void refetch()
   }
   return (
     <div className="stack">
@@ -40,73 +38,46 @@ export function Accounts() {
         <h1>{w.accounts}</h1>
         <Button onClick={() => setMaking(true)}>{w.newAccount}</Button>
       </div>
-      <search>
-        <Card>
-          <form className="stack" onSubmit={submit} key={`${list.asked.get('search')} ${list.asked.get('status')}`}>
-            <div className="grid">
-              <TextField
-                label={w.search}
-                name="search"
-                type="search"
-                hint={w.searchHint}
-                maxLength={100}
-                defaultValue={list.asked.get('search') ?? ''}
-              />
-              <SelectField
-                label={w.status}
-                name="status"
-                defaultValue={list.asked.get('status') ?? ''}
-                options={[
-                  ['', w.anyStatus],
-                  ['ACTIVE', w.ACTIVE],
-                  ['SUSPENDED', w.SUSPENDED],
-                  ['CLOSED', w.CLOSED],
-                ]}
-              />
-            </div>
-            <div className="row">
-              <Button kind="primary" type="submit">
-                {w.find}
-              </Button>
-              {list.isFiltered && (
-                <Button kind="quiet" onClick={() => list.filter([])}>
-                  {w.clear}
-                </Button>
-              )}
-              {list.data && (
-                <span className="muted" role="status">
-                  {w.found(f.count(list.data.totalElements))}
-                </span>
-              )}
-            </div>
-          </form>
-        </Card>
-      </search>
-      <Listed list={list} empty={w.noAccounts}>
-        {(rows) => <AccountsTable rows={rows} />}
-      </Listed>
+      <FilterForm address={address} found={data?.totalElements}>
+        <TextField
+          label={w.search}
+          name="search"
+          type="search"
+          hint={w.searchHint}
+          maxLength={100}
+          defaultValue={address.of('search')}
+        />
+        <SelectField
+          label={w.status}
+          name="status"
+          defaultValue={address.of('status')}
+          options={[
+            ['', w.anyStatus],
+            ['ACTIVE', w.ACTIVE],
+            ['SUSPENDED', w.SUSPENDED],
+            ['CLOSED', w.CLOSED],
+          ]}
+        />
+      </FilterForm>
+      <List
+        rows={data?.result}
+        error={error}
+        onRetry={() => void refetch()}
+        none={w.noAccounts}
+        caption={w.accounts}
+        rowKey={({ id }) => id}
+        columns={[
+          { header: w.name, cell: ({ id, name }) => <Link href={`/accounts/${id}`}>{name}</Link> },
+          { header: w.number, number: true, cell: ({ number }) => number },
+          { header: w.email, cell: ({ email }) => email ?? '–' },
+          { header: w.creation, cell: ({ creation }) => f.dateTime(creation) },
+          { header: w.status, cell: ({ status }) => <Badge tone={toneOf[status]}>{w[status]}</Badge> },
+        ]}
+      />
+      {data && <Pagination page={address.page} pages={data.totalPages} onPage={address.turn} />}
       <Dialog open={isMaking} title={w.newAccount} onClose={close}>
         <NewAccount onClose={close} />
       </Dialog>
     </div>
-  )
-}
-
-function AccountsTable({ rows }: { readonly rows: readonly Account[] }) {
-  const w = useWords(words)
-  const f = useFormats()
-  return (
-    <Table
-      caption={w.accounts}
-      rows={rows}
-      rowKey={({ id }) => id}
-      columns={[
-        { header: w.name, cell: ({ id, name }) => <Link href={`/accounts/${id}`}>{name}</Link> },
-        { header: w.number, number: true, cell: ({ number }) => number },
-        { header: w.email, cell: ({ email }) => email ?? '–' },
-        { header: w.creation, cell: ({ creation }) => f.dateTime(creation) },
-        { header: w.status, cell: ({ status }) => <Badge tone={toneOf[status]}>{w[status]}</Badge> },
-      ]}
-    />
   )
 }

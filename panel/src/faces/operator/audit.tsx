@@ -12,6 +12,7 @@ import {
   Notice,
   Table,
   useAction,
+  useBookName,
   useFormats,
   useLanguage,
   useTitle,
@@ -133,8 +134,8 @@ function TrialBalance() {
     queryKey: ['trial-balance'],
     queryFn: ({ signal }) => api<Trial>('/operator/api/ledger/trial-balance', { signal }),
   })
-  const rows = data && [...data.accounts, { account: 'total', debit: data.totalDebit, credit: data.totalCredit }]
-  const nameOf = (account: string) => w.chart(account)
+  const nameOf = useBookName()
+  const rows = data && [...data.accounts, { account: w.total, debit: data.totalDebit, credit: data.totalCredit }]
   return (
     <Card title={w.trialBalance}>
       <p className="small muted">{w.trialBalanceHint}</p>

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { api, Button, CopyField, Form, Notice, TextField, useAction, useWords } from '../../kit/index.ts'
+import { api, Button, CopyField, Form, Notice, TextField, useAction, useFaults, useWords } from '../../kit/index.ts'
 import type { Credentials } from './types.ts'
 import { words } from './words.ts'
 
@@ -14,6 +14,7 @@ export function NewAccount({ onClose }: { readonly onClose: () => void }) {
     const made = await api<{ credentials: Credentials }>('/operator/api/accounts', { method: 'POST', body })
     setCredentials(made.credentials)
   })
+  const fault = useFaults(error)
   if (credentials !== undefined) return <Shown credentials={credentials} onClose={onClose} />
   return (
     <Form
@@ -26,9 +27,9 @@ export function NewAccount({ onClose }: { readonly onClose: () => void }) {
         </Button>
       }
     >
-      <TextField label={w.name} name="name" required maxLength={100} error={error?.of('name')} />
-      <TextField label={w.email} name="email" type="email" autoComplete="off" error={error?.of('email')} />
-      <TextField label={w.document} name="document" inputMode="numeric" error={error?.of('document')} />
+      <TextField label={w.name} name="name" required maxLength={100} error={fault('name')} />
+      <TextField label={w.email} name="email" type="email" autoComplete="off" error={fault('email')} />
+      <TextField label={w.document} name="document" inputMode="numeric" error={fault('document')} />
     </Form>
   )
 }

@@ -1,5 +1,18 @@
-import { Badge, Card, CodeBlock, Facts, Table, type Tone, useFormats, useTitle, useWords } from '../../kit/index.ts'
-import { Listed, useListing } from './listing.tsx'
+import {
+  Badge,
+  Card,
+  CodeBlock,
+  Facts,
+  List,
+  Listed,
+  Pagination,
+  type Tone,
+  useFormats,
+  useListAddress,
+  useTitle,
+  useWords,
+} from '../../kit/index.ts'
+import { useListing } from './listing.ts'
 import type { Conflict, Reversal } from './types.ts'
 import { words } from './words.ts'
 
@@ -11,27 +24,28 @@ export function Payments() {
   const w = useWords(words)
   const f = useFormats()
   useTitle(w.payments)
-  const list = useListing<Reversal>('/reversals')
+  const address = useListAddress([])
+  const { data, error, refetch } = useListing<Reversal>('/reversals', address)
   return (
     <div className="stack">
       <h1>{w.payments}</h1>
       <p className="muted">{w.paymentsHint}</p>
-      <Listed list={list} empty={w.noPayments}>
-        {(rows) => (
-          <Table
-            caption={w.payments}
-            rows={rows}
-            rowKey={({ uuid }) => uuid}
-            columns={[
-              { header: w.creation, cell: ({ creation }) => f.dateTime(creation) },
-              { header: w.endToEnd, cell: ({ endToEnd }) => <code>{endToEnd}</code> },
-              { header: w.amount, number: true, cell: ({ reversedAmount }) => f.money(reversedAmount) },
-              { header: w.state, cell: ({ status }) => <Badge tone={tones[status]}>{w[stateWords[status]]}</Badge> },
-              { header: w.ended, cell: ({ date }) => (date === null ? '–' : f.dateTime(date)) },
-            ]}
-          />
-        )}
-      </Listed>
+      <List
+        rows={data?.result}
+        error={error}
+        onRetry={() => void refetch()}
+        none={w.noPayments}
+        caption={w.payments}
+        rowKey={({ uuid }) => uuid}
+        columns={[
+          { header: w.creation, cell: ({ creation }) => f.dateTime(creation) },
+          { header: w.endToEnd, cell: ({ endToEnd }) => <code>{endToEnd}</code> },
+          { header: w.amount, number: true, cell: ({ reversedAmount }) => f.money(reversedAmount) },
+          { header: w.state, cell: ({ status }) => <Badge tone={tones[status]}>{w[stateWords[status]]}</Badge> },
+          { header: w.ended, cell: ({ date }) => (date === null ? '–' : f.dateTime(date)) },
+        ]}
+      />
+      {data && <Pagination page={address.page} pages={data.totalPages} onPage={address.turn} />}
     </div>
   )
 }
@@ -39,14 +53,16 @@ export function Payments() {
 export function Conflicts() {
   const w = useWords(words)
   useTitle(w.conflicts)
-  const list = useListing<Conflict>('/conflicts')
+  const address = useListAddress([])
+  const { data, error, refetch } = useListing<Conflict>('/conflicts', address)
   return (
     <div className="stack">
       <h1>{w.conflicts}</h1>
       <p className="muted">{w.conflictsHint}</p>
-      <Listed list={list} empty={w.noConflicts}>
+      <Listed rows={data?.result} error={error} onRetry={() => void refetch()} none={w.noConflicts}>
         {(rows) => rows.map((conflict) => <ConflictCard key={conflict.id} conflict={conflict} />)}
       </Listed>
+      {data && <Pagination page={address.page} pages={data.totalPages} onPage={address.turn} />}
     </div>
   )
 }

@@ -43,10 +43,10 @@ export const inPortuguese: Readonly<Record<string, string>> = {
   'the rail has an order for everything that is on its way out, and for nothing else':
     'o arranjo tem uma ordem para tudo o que está saindo, e para mais nada',
   'what a book holds for payouts is the sum of the pending ones':
-    'o que um livro retém para saques é a soma dos pendentes',
+    'o que um livro retém para transferências é a soma dos pendentes',
   'a payout was held once, and left its hold once, the way its state says':
-    'um saque foi retido uma vez e saiu da retenção uma vez, como diz o seu estado',
-  'the counts of payouts by hour and state are right': 'as contagens de saques por hora e estado estão certas',
+    'uma transferência foi retida uma vez e saiu da retenção uma vez, como diz o seu estado',
+  'the counts of payouts by hour and state are right': 'as contagens de transferências por hora e estado estão certas',
   'a charge stands as its sale stands': 'uma cobrança recorrente está como a sua venda está',
   'a mandate counts its open charges': 'uma autorização conta as suas cobranças em aberto',
   'the next cycle of a mandate waits to be registered, and no other':

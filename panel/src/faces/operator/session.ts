@@ -1,22 +1,11 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useCallback, useEffect } from 'react'
-import { ApiError, api } from '../../kit/index.ts'
+import { useEffect } from 'react'
+import { ApiError, api, sessionKey, useForgetEverything } from '../../kit/index.ts'
 
 type Session = { readonly environment: 'sandbox' | 'production'; readonly signedIn: boolean }
 
-const key = ['session']
-
 export const useSession = () =>
-  useQuery({ queryKey: key, queryFn: ({ signal }) => api<Session>('/operator/api/session', { signal }) })
-
-/** Nothing that was seen stays for whoever comes next. */
-export function useForgetEverything(): () => Promise<void> {
-  const queries = useQueryClient()
-  return useCallback(async () => {
-    queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== key[0] })
-    await queries.invalidateQueries({ queryKey: key })
-  }, [queries])
-}
+  useQuery({ queryKey: sessionKey, queryFn: ({ signal }) => api<Session>('/operator/api/session', { signal }) })
 
 /** A session that ended is seen by the next question of any page. */
 export function useEndOfSession(): void {

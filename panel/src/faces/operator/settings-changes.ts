@@ -1,3 +1,4 @@
+import { typedAmount } from '../../kit/index.ts'
 import type { Account } from './types.ts'
 
 export type SettingsTexts = Readonly<Record<string, string | boolean>>
@@ -21,15 +22,12 @@ export const settingsOf = (account: Account): SettingsTexts => ({
 export function changedSettings(before: SettingsTexts, form: FormData) {
   const changes: Record<string, unknown> = {}
   for (const [name, was] of Object.entries(before)) {
-    const now = typeof was === 'boolean' ? form.has(name) : numberText(String(form.get(name) ?? ''))
+    const now = typeof was === 'boolean' ? form.has(name) : (typedAmount(form, name) ?? '')
     if (now === was) continue
     put(changes, name.split('.'), now === '' ? '0' : now)
   }
   return changes
 }
-
-/** As Brazilians write it or as programs do. */
-const numberText = (text: string): string => text.trim().replace(',', '.')
 
 function put(into: Record<string, unknown>, [name, ...rest]: readonly string[], value: unknown): void {
   if (rest.length === 0) into[name!] = value

@@ -1,5 +1,15 @@
-import { api, Button, Card, Form, Frame, TextField, useAction, useTitle, useWords } from '../../kit/index.ts'
-import { useForgetEverything } from './session.ts'
+import {
+  api,
+  Button,
+  Card,
+  Form,
+  Frame,
+  TextField,
+  useAction,
+  useForgetEverything,
+  useTitle,
+  useWords,
+} from '../../kit/index.ts'
 import { words } from './words.ts'
 
 /** The token goes to the service once; what stays is a cookie that no script reads. */

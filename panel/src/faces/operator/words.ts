@@ -1,37 +1,12 @@
 import { defineWords } from '../../kit/index.ts'
 
-const chartPt: Readonly<Record<string, string>> = {
-  clearing: 'Recebido do arranjo',
-  available: 'Disponível',
-  refund_due: 'Devoluções a pagar',
-  fee: 'Tarifas',
-  payout_due: 'Saques a pagar',
-  reversal_due: 'Estornos a pagar',
-  transit: 'Em trânsito',
-  receivable: 'A receber',
-  adjust: 'Ajustes',
-  total: 'Total',
-}
-const chartEn: Readonly<Record<string, string>> = {
-  clearing: 'Received from the rail',
-  available: 'Available',
-  refund_due: 'Refunds to pay',
-  fee: 'Fees',
-  payout_due: 'Payouts to pay',
-  reversal_due: 'Reversals to pay',
-  transit: 'In transit',
-  receivable: 'Receivable',
-  adjust: 'Adjustments',
-  total: 'Total',
-}
-
 const newsPt: Readonly<Record<string, string>> = {
   payment: 'Pagamento',
   mandate: 'Autorização',
   collection: 'Cobrança recorrente',
   REFUND: 'Devolução',
   REVERSAL: 'Estorno',
-  PAYOUT: 'Saque',
+  PAYOUT: 'Transferência',
 }
 const newsEn: Readonly<Record<string, string>> = {
   payment: 'Payment',
@@ -45,7 +20,6 @@ const newsEn: Readonly<Record<string, string>> = {
 export const words = defineWords({
   title: ['Operação', 'Operator'],
   signIn: ['Entrar', 'Sign in'],
-  signOut: ['Sair', 'Sign out'],
   token: ['Token de operação', 'Operator token'],
   tokenHint: [
     'O de QUITADO_OPERATOR_TOKEN, ou do arquivo que a partida indica. A página não o guarda.',
@@ -67,9 +41,6 @@ export const words = defineWords({
     'Id, número, api key, ou parte do nome ou do e-mail',
     'An id, a number, an api key, or part of a name or e-mail',
   ],
-  find: ['Buscar contas', 'Find accounts'],
-  clear: ['Limpar', 'Clear'],
-  found: [(n: string) => `${n} encontradas`, (n: string) => `${n} found`],
   noAccounts: ['Nenhuma conta aqui.', 'No accounts here.'],
   name: ['Nome', 'Name'],
   number: ['Número da conta', 'Account number'],
@@ -110,14 +81,14 @@ export const words = defineWords({
   ],
   autoSettle: ['Liquidação automática', 'Settles by itself'],
   autoSettleHint: [
-    'No sandbox, devoluções e saques terminam sozinhos',
+    'No sandbox, devoluções e transferências terminam sozinhas',
     'In the sandbox, refunds and payouts end by themselves',
   ],
   fees: ['Tarifas', 'Fees'],
   feesHint: ['Valem para cobranças criadas a partir de agora.', 'They hold for charges made from now on.'],
   pixPercent: ['PIX, em %', 'PIX, in %'],
   pixFixed: ['PIX, valor fixo em R$', 'PIX, fixed amount in R$'],
-  payoutFixed: ['Saque, valor fixo em R$', 'Payout, fixed amount in R$'],
+  payoutFixed: ['Transferência, valor fixo em R$', 'Payout, fixed amount in R$'],
   boletoFee: ['Boleto, em R$', 'Boleto, in R$'],
   limits: ['Limites', 'Limits'],
   overdraftLimit: ['Limite de saldo negativo, em R$', 'Overdraft limit, in R$'],
@@ -243,5 +214,5 @@ export const words = defineWords({
   bookAccount: ['Conta do livro', 'Account of the book'],
   debit: ['Débito', 'Debit'],
   credit: ['Crédito', 'Credit'],
-  chart: [(name: string) => chartPt[name] ?? name, (name: string) => chartEn[name] ?? name],
+  total: ['Total', 'Total'],
 })

@@ -13,12 +13,12 @@ import {
   Loading,
   SelectField,
   TextField,
+  typed,
   useAction,
+  useFaults,
   useFormats,
   useWords,
 } from '../../kit/index.ts'
-import { useFaults } from './fault-words.ts'
-import { typed } from './typed.ts'
 import { secondsAfter, timeAfter, type Unit, units } from './wire-time.ts'
 import { accountWords } from './words-account.ts'
 

@@ -11,14 +11,14 @@ import {
   Notice,
   TextField,
   useAction,
+  useFaults,
   useFormats,
+  useFormKey,
   useTitle,
   useToast,
   useWords,
 } from '../../kit/index.ts'
 import { OverlapField, overlapOf, useCredentials } from './credential-facts.tsx'
-import { useFaults } from './fault-words.ts'
-import { useFormKey } from './form-key.ts'
 import { words } from './words.ts'
 import { accountWords } from './words-account.ts'
 

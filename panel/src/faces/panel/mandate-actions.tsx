@@ -7,12 +7,13 @@ import {
   Form,
   FormError,
   TextField,
+  typedAmount,
   useAction,
   useToast,
   useWords,
 } from '../../kit/index.ts'
 import { v } from './recurrence-parts.tsx'
-import { type Mandate, reaisFrom } from './recurrence-types.ts'
+import type { Mandate } from './recurrence-types.ts'
 import { recurrenceWords } from './words-recurrence.ts'
 
 type MandateProps = { readonly mandate: Mandate; readonly onChanged: () => void }
@@ -33,7 +34,7 @@ export function MandateActions({ mandate, onChanged }: MandateProps) {
     done(w.mandateCancelled)
   })
   const price = useAction(async (form: FormData) => {
-    await api(`${path}/cycle-amount`, { method: 'PUT', body: { amount: reaisFrom(form.get('amount')) } })
+    await api(`${path}/cycle-amount`, { method: 'PUT', body: { amount: typedAmount(form, 'amount') } })
     done(w.cycleAmountSet)
   })
   if (!mandate.canCancel) return null

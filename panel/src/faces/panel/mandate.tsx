@@ -2,19 +2,18 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from 'wouter'
 import {
   api,
-  ButtonLink,
   Card,
   CopyField,
   ErrorState,
   Facts,
   isSandbox,
   Loading,
-  QrImage,
   useFormats,
   useTitle,
   useWords,
 } from '../../kit/index.ts'
 import { MandateActions } from './mandate-actions.tsx'
+import { PayerCode } from './payer-code.tsx'
 import { MandateBadge, PagedTable, useChargeColumns, Webhooks } from './recurrence-parts.tsx'
 import { MandateSimulator } from './recurrence-simulator.tsx'
 import { type Charge, isToCome, type MandateAnswer } from './recurrence-types.ts'
@@ -55,7 +54,7 @@ function Shown({ answer, onChanged }: { readonly answer: MandateAnswer; readonly
         </div>
       </div>
       <MandateActions mandate={mandate} onChanged={onChanged} />
-      {mandate.code && <Code code={mandate.code} />}
+      {mandate.code && <PayerCode {...mandate.code} hint={w.askPayerHint} toPhone={w.openPhone} />}
       <div className="grid">
         <Card title={w.mandate}>
           <MandateFacts mandate={mandate} />
@@ -102,26 +101,6 @@ function MandateFacts({ mandate }: Pick<MandateAnswer, 'mandate'>) {
         [both.callback, mandate.callbackURL],
       ]}
     />
-  )
-}
-
-function Code({ code }: { readonly code: NonNullable<MandateAnswer['mandate']['code']> }) {
-  const w = useWords(recurrenceWords)
-  return (
-    <Card title={w.askPayer}>
-      <p className="muted">{w.askPayerHint}</p>
-      <div className="side-by-side">
-        <QrImage src={code.image} />
-        <div className="stack">
-          <CopyField label={w.code} text={code.plain} />
-          {isSandbox() && (
-            <ButtonLink href={`/phone?code=${encodeURIComponent(code.plain)}`} target="_blank" rel="noreferrer">
-              {w.openPhone}
-            </ButtonLink>
-          )}
-        </div>
-      </div>
-    </Card>
   )
 }
 

@@ -1,8 +1,18 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import { api, ButtonLink, Pagination, SelectField, TextField, useFormats, useTitle, useWords } from '../../kit/index.ts'
-import { FilterForm, List } from './list.tsx'
-import { useListAddress } from './list-address.ts'
+import {
+  api,
+  ButtonLink,
+  FilterForm,
+  List,
+  Pagination,
+  SelectField,
+  TextField,
+  useFormats,
+  useListAddress,
+  useTitle,
+  useWords,
+} from '../../kit/index.ts'
 import { MandateBadge, v } from './recurrence-parts.tsx'
 import { type MandateRow, mandateStates, type Results } from './recurrence-types.ts'
 import { words } from './words.ts'

@@ -1,24 +1,24 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import type { FormEvent } from 'react'
 import { Link } from 'wouter'
 import {
   api,
-  Button,
   ButtonLink,
   Card,
   Empty,
   ErrorState,
+  FilterForm,
+  type ListAddress,
   Loading,
   Pagination,
   Stat,
   Table,
   TextField,
   useFormats,
+  useListAddress,
   useTitle,
   useWords,
 } from '../../kit/index.ts'
 import { useBalance } from './balance.ts'
-import { type ListAddress, useListAddress } from './list-address.ts'
 import type { Page } from './sale-types.ts'
 import { words } from './words.ts'
 import { type LineName, lineWords, moneyWords } from './words-money.ts'
@@ -102,27 +102,11 @@ function Export({ address }: AddressProps) {
 
 function Days({ address }: AddressProps) {
   const w = useWords(words)
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    address.filter(new FormData(event.currentTarget))
-  }
   return (
-    <search>
-      <form className="stack" onSubmit={submit} key={address.query}>
-        <div className="grid">
-          <TextField label={w.initialDate} name="initialDate" type="date" defaultValue={address.of('initialDate')} />
-          <TextField label={w.finalDate} name="finalDate" type="date" defaultValue={address.of('finalDate')} />
-        </div>
-        <div className="row">
-          <Button type="submit">{w.filter}</Button>
-          {address.isFiltered && (
-            <Button kind="quiet" onClick={address.clear}>
-              {w.clear}
-            </Button>
-          )}
-        </div>
-      </form>
-    </search>
+    <FilterForm address={address} bare>
+      <TextField label={w.initialDate} name="initialDate" type="date" defaultValue={address.of('initialDate')} />
+      <TextField label={w.finalDate} name="finalDate" type="date" defaultValue={address.of('finalDate')} />
+    </FilterForm>
   )
 }
 

@@ -12,16 +12,18 @@ import {
   Loading,
   SelectField,
   TextField,
+  typed,
+  typedAmount,
   useAction,
   useFormats,
+  useFormKey,
   useTitle,
   useWords,
 } from '../../kit/index.ts'
 import { v } from './recurrence-parts.tsx'
-import { type PlanRow, reaisFrom, textFrom } from './recurrence-types.ts'
+import type { PlanRow } from './recurrence-types.ts'
 import type { Page } from './sale-types.ts'
 import { useSession } from './session.ts'
-import { useFormKey } from './use-form-key.ts'
 import { words } from './words.ts'
 import { recurrenceWords } from './words-recurrence.ts'
 
@@ -55,33 +57,26 @@ export function NewMandate() {
   )
 }
 
-/** What was left empty is not sent. */
-const given = (fields: Readonly<Record<string, unknown>>) =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
-
 function bodyFrom(form: FormData) {
-  const document = textFrom(form, 'document')
-  const isCompany = document.replaceAll(/[./\-\s]/g, '').length === 14
-  const valueType = textFrom(form, 'valueType')
-  const amount = reaisFrom(form.get('recurrenceAmount'))
+  const document = typed(form, 'document')
+  const isCompany = document?.replaceAll(/[./\-\s]/g, '').length === 14
+  const valueType = typed(form, 'valueType')
+  const amount = typedAmount(form, 'recurrenceAmount')
   return {
     currency: 'BRL',
-    referenceCode: textFrom(form, 'referenceCode'),
-    ...given({ amount: reaisFrom(form.get('amount')) }),
+    referenceCode: typed(form, 'referenceCode'),
+    amount: typedAmount(form, 'amount'),
     shopper: {
-      name: textFrom(form, 'name'),
-      email: textFrom(form, 'email'),
+      name: typed(form, 'name'),
+      email: typed(form, 'email'),
       document: { type: isCompany ? 'CNPJ' : 'CPF', number: document },
     },
     recurrence: {
-      planId: textFrom(form, 'planId'),
+      planId: typed(form, 'planId'),
       immediatePayment: form.get('immediatePayment') !== null,
       retry: form.get('retry') !== null,
-      amount: {
-        valueType,
-        ...given(valueType === 'FIXED' ? { recurrenceAmount: amount } : { debitorMinimumAmount: amount }),
-      },
-      calendar: { initialDate: textFrom(form, 'initialDate'), ...given({ finalDate: textFrom(form, 'finalDate') }) },
+      amount: { valueType, [valueType === 'FIXED' ? 'recurrenceAmount' : 'debitorMinimumAmount']: amount },
+      calendar: { initialDate: typed(form, 'initialDate'), finalDate: typed(form, 'finalDate') },
     },
   }
 }

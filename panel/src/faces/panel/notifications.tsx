@@ -10,14 +10,14 @@ import {
   FormError,
   Loading,
   TextField,
+  typed,
   useAction,
+  useFaults,
   useTitle,
   useToast,
   useWords,
 } from '../../kit/index.ts'
 import { Deliveries } from './delivery.tsx'
-import { useFaults } from './fault-words.ts'
-import { typed } from './typed.ts'
 import { WebhookSecret } from './webhook-secret.tsx'
 import { words } from './words.ts'
 import { accountWords } from './words-account.ts'

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useMemo, useState } from 'react'
+import { useCallback, useMemo, useState } from 'react'
 import { api, Card, ErrorState, Loading, Stat, Table, Tabs, useFormats, useTitle, useWords } from '../../kit/index.ts'
 import { Chart } from './chart.tsx'
 import { words } from './words.ts'
@@ -66,7 +66,7 @@ function Counts({ counts, title }: { readonly counts: readonly Count[]; readonly
   const w = useWords(words)
   const f = useFormats()
   const isHourly = counts[0]?.from.includes(' ') ?? false
-  const { times, amounts, numbers, time } = useMemo(
+  const { times, amounts, numbers, conversions, time } = useMemo(
     () => ({
       times: counts.map(({ from }) => from),
       amounts: [{ label: w.received, color: '--brand', values: counts.map(({ received }) => received) }],
@@ -74,10 +74,18 @@ function Counts({ counts, title }: { readonly counts: readonly Count[]; readonly
         { label: w.charges, color: '--line-strong', values: counts.map(({ charges }) => charges) },
         { label: w.paid, color: '--brand', values: counts.map(({ paid }) => paid) },
       ],
+      conversions: [
+        {
+          label: w.conversion,
+          color: '--brand',
+          values: counts.map(({ conversion }) => (conversion === null ? null : conversion * 100)),
+        },
+      ],
       time: (at: string) => (isHourly ? at.slice(11, 16) : `${at.slice(8, 10)}/${at.slice(5, 7)}`),
     }),
     [counts, isHourly, w],
   )
+  const percent = useCallback((value: number) => f.percent(value / 100), [f])
   return (
     <div className="stack">
       <Card title={w.received}>
@@ -98,6 +106,17 @@ function Counts({ counts, title }: { readonly counts: readonly Count[]; readonly
           bars={numbers}
           format={f.count}
           formatTime={time}
+        />
+      </Card>
+      <Card title={w.conversion}>
+        <Chart
+          label={`${w.conversion}: ${title}`}
+          timeLabel={w.from}
+          times={times}
+          bars={conversions}
+          format={percent}
+          formatTime={time}
+          top={100}
         />
       </Card>
       <details>

@@ -1,21 +1,19 @@
 import { useCallback } from 'react'
-import { Route, Router, Switch, useLocation } from 'wouter'
 import {
-  api,
   Badge,
-  Button,
   ErrorState,
   Frame,
   isSandbox,
   Loading,
-  NotFound,
-  useAction,
+  Places,
+  SignOut,
+  useForgetEverything,
   useTitle,
   useWords,
 } from '../../kit/index.ts'
 import { useLive } from './live.ts'
-import { pages as allPages } from './pages.ts'
-import { type SignedIn, useForgetEverything, useSession } from './session.ts'
+import { pages } from './pages.ts'
+import { type SignedIn, useSession } from './session.ts'
 import { SignIn } from './sign-in.tsx'
 import { words } from './words.ts'
 import './panel.css'
@@ -30,12 +28,7 @@ export default function Panel() {
         {session.error ? <ErrorState error={session.error} onRetry={() => void session.refetch()} /> : <Loading />}
       </Frame>
     )
-  if (session.data.account === null) return <SignIn />
-  return (
-    <Router base="/panel">
-      <Inside session={session.data} />
-    </Router>
-  )
+  return session.data.account === null ? <SignIn /> : <Inside session={session.data} />
 }
 
 function Inside({ session }: { readonly session: SignedIn }) {
@@ -43,44 +36,20 @@ function Inside({ session }: { readonly session: SignedIn }) {
   const forget = useForgetEverything()
   const onSignedOut = useCallback(() => void forget(), [forget])
   const isLive = useLive(onSignedOut)
-  const [path, navigate] = useLocation()
-  const leave = useAction(async () => {
-    await api('/panel/api/session', { method: 'DELETE' })
-    await forget()
-  })
-  const isAt = (page: string) => (page === '/' ? path === '/' : path === page || path.startsWith(`${page}/`))
-  const pages = allPages.filter(({ sandboxOnly }) => !sandboxOnly || isSandbox())
-  const nav = pages
-    .filter(({ word }) => word !== undefined)
-    .map(({ path: page, word }) => ({
-      href: `/panel${page === '/' ? '' : page}`,
-      title: w[word!],
-      current: isAt(page),
-    }))
+  const places = pages
+    .filter(({ sandboxOnly }) => !sandboxOnly || isSandbox())
+    .map(({ path, word, Page }) => ({ path, title: word && w[word], Page }))
   return (
-    <Frame
+    <Places
+      face="panel"
       title={session.account.name}
-      nav={nav}
-      onNavigate={(href) => navigate(href.slice('/panel'.length) || '/')}
+      places={places}
       end={
         <>
           <Badge tone={isLive ? 'good' : 'waiting'}>{isLive ? w.live : w.notLive}</Badge>
-          <Button small kind="quiet" busy={leave.busy} onClick={() => void leave.run()}>
-            {w.signOut}
-          </Button>
+          <SignOut face="panel" />
         </>
       }
-    >
-      <Switch>
-        {pages.map(({ path: page, Page }) => (
-          <Route key={page} path={page}>
-            <Page />
-          </Route>
-        ))}
-        <Route>
-          <NotFound />
-        </Route>
-      </Switch>
-    </Frame>
+    />
   )
 }

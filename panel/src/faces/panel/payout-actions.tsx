@@ -10,13 +10,13 @@ import {
   Notice,
   SelectField,
   TextField,
+  typed,
   useAction,
+  useFaults,
   useToast,
   useWords,
 } from '../../kit/index.ts'
-import { useFaults } from './fault-words.ts'
 import { type Payout, payoutErrors } from './payout-types.ts'
-import { typed } from './typed.ts'
 import { words } from './words.ts'
 import { moneyWords } from './words-money.ts'
 

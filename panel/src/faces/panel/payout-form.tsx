@@ -8,17 +8,18 @@ import {
   Notice,
   SelectField,
   TextField,
+  typed,
+  typedAmount,
   useAction,
+  useFaults,
   useFormats,
+  useFormKey,
   useTitle,
   useToast,
   useWords,
 } from '../../kit/index.ts'
 import { useBalance } from './balance.ts'
-import { useFaults } from './fault-words.ts'
-import { useFormKey } from './form-key.ts'
 import type { Payout } from './payout-types.ts'
-import { typed, typedAmount } from './typed.ts'
 import { words } from './words.ts'
 import { moneyWords } from './words-money.ts'
 

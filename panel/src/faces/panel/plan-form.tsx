@@ -7,14 +7,17 @@ import {
   Form,
   SelectField,
   TextField,
+  typed,
+  typedAmount,
   useAction,
+  useFormats,
+  useFormKey,
   useTitle,
   useToast,
   useWords,
 } from '../../kit/index.ts'
 import { v } from './recurrence-parts.tsx'
-import { frequencies, type PlanRow, reaisFrom, retryPolicies, textFrom } from './recurrence-types.ts'
-import { useFormKey } from './use-form-key.ts'
+import { frequencies, type PlanRow, retryPolicies } from './recurrence-types.ts'
 import { recurrenceWords } from './words-recurrence.ts'
 
 type PlanFormProps = {
@@ -28,18 +31,17 @@ type PlanFormProps = {
 
 /** What stands in the fields; what is left empty is not sent, so it stays as it is or as the service has it by default. */
 function fieldsFrom(form: FormData): Record<string, unknown> {
-  const period = textFrom(form, 'period')
-  const fields = {
-    title: textFrom(form, 'title'),
-    description: textFrom(form, 'description'),
-    frequency: textFrom(form, 'frequency'),
-    recurrenceAmount: reaisFrom(form.get('recurrenceAmount')),
-    minimumRecurrenceAmount: reaisFrom(form.get('minimumRecurrenceAmount')),
-    imediateAmount: reaisFrom(form.get('imediateAmount')),
-    period: /^\d+$/.test(period) ? Number(period) : period,
-    retryPolicy: textFrom(form, 'retryPolicy'),
+  const period = typed(form, 'period')
+  return {
+    title: typed(form, 'title') ?? '',
+    description: typed(form, 'description'),
+    frequency: typed(form, 'frequency'),
+    recurrenceAmount: typedAmount(form, 'recurrenceAmount'),
+    minimumRecurrenceAmount: typedAmount(form, 'minimumRecurrenceAmount'),
+    imediateAmount: typedAmount(form, 'imediateAmount'),
+    period: period && /^\d+$/.test(period) ? Number(period) : period,
+    retryPolicy: typed(form, 'retryPolicy'),
   }
-  return Object.fromEntries(Object.entries(fields).filter(([name, value]) => value !== '' || name === 'title'))
 }
 
 const shown = [
@@ -54,7 +56,8 @@ const shown = [
 export function PlanForm({ plan, action, busy, error, onSubmit }: PlanFormProps) {
   const w = useWords(recurrenceWords)
   const wrong = (field: (typeof shown)[number], text: string) => (error?.of(field) ? text : undefined)
-  const money = (amount: number | null | undefined) => (amount == null ? '' : String(amount))
+  const f = useFormats()
+  const money = (amount: number | null | undefined) => (amount == null ? '' : f.amount(amount))
   return (
     <Form
       onSubmit={(form) => onSubmit(fieldsFrom(form))}

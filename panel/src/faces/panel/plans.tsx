@@ -4,15 +4,16 @@ import {
   api,
   Badge,
   ButtonLink,
+  FilterForm,
+  List,
   Pagination,
   SelectField,
   TextField,
   useFormats,
+  useListAddress,
   useTitle,
   useWords,
 } from '../../kit/index.ts'
-import { FilterForm, List } from './list.tsx'
-import { useListAddress } from './list-address.ts'
 import { v } from './recurrence-parts.tsx'
 import { frequencies, type PlanRow } from './recurrence-types.ts'
 import type { Page } from './sale-types.ts'

@@ -7,27 +7,25 @@ import {
   Button,
   Card,
   CopyField,
-  Empty,
-  ErrorState,
   Form,
   FormError,
   isSandbox,
-  Loading,
+  Listed,
   Notice,
   Pagination,
   Table,
   TextField,
+  typed,
   useAction,
+  useFaults,
+  useFormKey,
+  useListAddress,
   useTitle,
   useToast,
   useWords,
 } from '../../kit/index.ts'
 import { useSettings } from './account-settings.ts'
-import { useFaults } from './fault-words.ts'
-import { useFormKey } from './form-key.ts'
-import { useListAddress } from './list-address.ts'
 import type { Page } from './sale-types.ts'
-import { typed } from './typed.ts'
 import { words } from './words.ts'
 import { moneyWords } from './words-money.ts'
 
@@ -60,10 +58,9 @@ export function Recipients() {
       <h1>{w.recipients}</h1>
       <p className="muted">{m.recipientsHint}</p>
       {isSandbox() ? <SplitOff /> : <Notice>{m.recipientsByOperator}</Notice>}
-      {error && !data && <ErrorState error={error} onRetry={() => void refetch()} />}
-      {!data && !error && <Loading />}
-      {data && data.result.length === 0 && <Empty title={m.noRecipients} />}
-      {data && data.result.length > 0 && <Linked recipients={data.result} onChanged={onChanged} />}
+      <Listed rows={data?.result} error={error} onRetry={onChanged} none={m.noRecipients}>
+        {(recipients) => <Linked recipients={recipients} onChanged={onChanged} />}
+      </Listed>
       {data && <Pagination page={address.page} pages={data.totalPages} onPage={address.turn} />}
       {isSandbox() && <NewRecipient onMade={onChanged} />}
     </div>
@@ -117,7 +114,7 @@ function Linked({ recipients, onChanged }: ListProps) {
             header: m.state,
             cell: ({ status }) => <Badge tone={status === 'ACTIVE' ? 'good' : 'neutral'}>{m[status]}</Badge>,
           },
-          ...(isSandbox() ? [{ header: w.what, cell: toggle }] : []),
+          ...(isSandbox() ? [{ header: w.actions, cell: toggle }] : []),
         ]}
       />
       <FormError error={error} />

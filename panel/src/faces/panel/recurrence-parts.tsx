@@ -7,12 +7,13 @@ import {
   Card,
   type Column,
   ErrorState,
+  List,
+  type ListProps,
   Loading,
   Pagination,
   useFormats,
   useWords,
 } from '../../kit/index.ts'
-import { List, type ListProps } from './list.tsx'
 import {
   type Charge,
   type ChargeState,

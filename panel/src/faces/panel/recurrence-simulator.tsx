@@ -66,7 +66,7 @@ export function MandateSimulator({ mandate, onChanged }: MandateSimulatorProps) 
             onChange={({ target }) => setCode(target.value)}
             options={reasonCodes.map((one) => [one, reason(one)])}
           />
-          <div className="row">{button(w.simFail, `recurrence/${idRec}/fail/${code}`)}</div>
+          <div className="row beside-field">{button(w.simFail, `recurrence/${idRec}/fail/${code}`)}</div>
         </div>
       )}
       <div className="grid">
@@ -76,7 +76,7 @@ export function MandateSimulator({ mandate, onChanged }: MandateSimulatorProps) 
           onChange={({ target }) => setScenario(target.value)}
           options={scenarios.map((one) => [one, one])}
         />
-        <div className="row">{button(w.simPlay, `recurrence/${idRec}/scenario/${scenario}`)}</div>
+        <div className="row beside-field">{button(w.simPlay, `recurrence/${idRec}/scenario/${scenario}`)}</div>
       </div>
       <FormError error={error} />
     </Card>
@@ -115,7 +115,7 @@ export function ChargeSimulator({ charge, onChanged }: ChargeSimulatorProps) {
               onChange={({ target }) => setCode(target.value)}
               options={reasonCodes.map((one) => [one, reason(one)])}
             />
-            <div className="row">{button(w.simReject, `reject/${code}`)}</div>
+            <div className="row beside-field">{button(w.simReject, `reject/${code}`)}</div>
           </div>
         </>
       ) : (

@@ -127,14 +127,3 @@ export const toneOfCharge: Readonly<Record<ChargeState, Tone>> = {
   FAILED: 'bad',
   CANCELLED: 'neutral',
 }
-
-/** Reais as a person types them: `49,90`, `1.234,50`, `1,234.50`. What is no amount is left to the service to refuse. */
-export function reaisFrom(typed: FormDataEntryValue | null): string {
-  const text = String(typed ?? '').trim()
-  const plain = text.replace(/^R\$\s*/, '')
-  // Of two signs the last one stands before the cents.
-  const [thousands, decimal] = plain.lastIndexOf(',') > plain.lastIndexOf('.') ? ['.', ','] : [',', '.']
-  return plain.replaceAll(thousands!, '').replace(decimal!, '.')
-}
-
-export const textFrom = (form: FormData, name: string): string => String(form.get(name) ?? '').trim()

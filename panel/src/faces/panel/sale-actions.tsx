@@ -1,19 +1,23 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import {
   api,
   Button,
   Card,
   Confirm,
   Dialog,
+  Form,
   FormError,
   TextField,
+  typed,
+  typedAmount,
   useAction,
+  useFaults,
+  useFormats,
+  useFormKey,
   useToast,
   useWords,
 } from '../../kit/index.ts'
-import { useFormKey } from './form-key.ts'
-import type { SaleRow } from './sale-types.ts'
-import { typed, typedAmount } from './typed.ts'
+import type { OpenOutflow, SaleRow } from './sale-types.ts'
 import { words } from './words.ts'
 
 type SaleProps = { readonly sale: SaleRow; readonly onChanged: () => void }
@@ -80,38 +84,45 @@ function RefundForm({ sale, onDone }: { readonly sale: SaleRow; readonly onDone:
     await once((key) => api(`${v}/transactions/${sale.uuid}/refund`, { method: 'PUT', body, key }))
     onDone()
   })
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    void run(new FormData(event.currentTarget))
-  }
-  const left = Math.round((sale.amount - sale.refunded) * 100) / 100
+  const fault = useFaults(error)
+  const f = useFormats()
   return (
-    <form className="stack" onSubmit={submit}>
+    <Form
+      onSubmit={(form) => void run(form)}
+      error={error}
+      shown={['amount', 'reason']}
+      end={
+        <Button kind="primary" type="submit" busy={busy}>
+          {w.refund}
+        </Button>
+      }
+    >
       <TextField
         label={w.amount}
         name="amount"
         inputMode="decimal"
         required
-        defaultValue={String(left)}
-        error={error?.of('amount')}
+        defaultValue={f.amount(sale.amount - sale.refunded)}
+        error={fault('amount')}
       />
-      <TextField label={w.reason} name="reason" maxLength={255} error={error?.of('reason')} />
-      <FormError error={error} shown={['amount', 'reason']} />
-      <Button kind="primary" type="submit" busy={busy}>
-        {w.refund}
-      </Button>
-    </form>
+      <TextField label={w.reason} name="reason" maxLength={255} error={fault('reason')} />
+    </Form>
   )
 }
 
-/** What a payer would do; the service has it in a sandbox only. */
-export function Simulator({ sale, onChanged }: SaleProps) {
+/** What a payer and the bank would do; the service has it in a sandbox only. */
+export function Simulator({ sale, open, onChanged }: SaleProps & { readonly open: readonly OpenOutflow[] }) {
   const w = useWords(words)
   const say = useToast()
+  const f = useFormats()
   const { run, busy, error } = useAction(async (amount?: number) => {
     const body = amount === undefined ? {} : { amount }
     await api(`${v}/sandbox/sim/sale/${sale.uuid}/paid`, { method: 'POST', body })
     say(w.simulated)
+    onChanged()
+  })
+  const end = useAction(async ({ kind, uuid }: OpenOutflow, how: 'paid' | 'cancelled') => {
+    await api(`${v}/sandbox/sim/${kind}/${uuid}/${how}`, { method: 'POST' })
     onChanged()
   })
   const more = Math.round(sale.amount * 100 + 1) / 100
@@ -127,6 +138,22 @@ export function Simulator({ sale, onChanged }: SaleProps) {
         </Button>
       </div>
       <FormError error={error} />
+      {open.map((outflow) => (
+        <fieldset key={outflow.uuid} className="plain-set">
+          <legend className="muted">
+            {w.bankOf(outflow.kind === 'refund' ? w.refundAskedFor : w.reversalMade, f.money(outflow.amount))}
+          </legend>
+          <div className="row">
+            <Button busy={end.busy} onClick={() => void end.run(outflow, 'paid')}>
+              {w.bankPays}
+            </Button>
+            <Button busy={end.busy} onClick={() => void end.run(outflow, 'cancelled')}>
+              {w.bankCancels}
+            </Button>
+          </div>
+        </fieldset>
+      ))}
+      <FormError error={end.error} />
     </Card>
   )
 }

@@ -85,8 +85,9 @@ export type SaleAnswer = {
     readonly split: {
       readonly recipients?: readonly {
         readonly recipientId: string
+        readonly name: string | null
         readonly amount: number
-        readonly settlementStatus: string
+        readonly settlementStatus: 'PENDING' | 'PROCESSING' | 'SETTLED' | 'FAILED'
       }[]
     } | null
   }
@@ -97,10 +98,24 @@ export type SaleAnswer = {
   readonly events: readonly Happening[]
 }
 
+/** Money that goes back to a payer and of which the bank has not said how it ended. */
+export type OpenOutflow = Extract<Happening, { readonly kind: 'refund' | 'reversal' }>
+
+export const openOutflows = (events: readonly Happening[]): readonly OpenOutflow[] => {
+  const closed = new Set(
+    events.flatMap((event) => (event.kind.endsWith('.closed') && 'uuid' in event ? event.uuid : [])),
+  )
+  return events.filter(
+    (event): event is OpenOutflow => (event.kind === 'refund' || event.kind === 'reversal') && !closed.has(event.uuid),
+  )
+}
+
 export const toneOf: Readonly<Record<string, Tone>> = {
   PENDING: 'waiting',
   PAID: 'good',
   CANCELLED: 'neutral',
   DELIVERED: 'good',
   FAILED: 'bad',
+  PROCESSING: 'waiting',
+  SETTLED: 'good',
 }

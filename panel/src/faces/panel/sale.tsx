@@ -3,6 +3,7 @@ import { Link, useParams } from 'wouter'
 import {
   api,
   Badge,
+  ButtonLink,
   Card,
   CopyField,
   ErrorState,
@@ -14,10 +15,11 @@ import {
   useTitle,
   useWords,
 } from '../../kit/index.ts'
+import { PayerCode } from './payer-code.tsx'
 import { SaleActions, Simulator } from './sale-actions.tsx'
-import { type SaleAnswer, toneOf } from './sale-types.ts'
+import { openOutflows, type SaleAnswer, toneOf } from './sale-types.ts'
 import { TimeLine } from './time-line.tsx'
-import { words } from './words.ts'
+import { settlementWords, words } from './words.ts'
 
 export function SalePage() {
   const w = useWords(words)
@@ -28,14 +30,21 @@ export function SalePage() {
     queryFn: ({ signal }) => api<SaleAnswer>(`/panel/api/sales/${encodeURIComponent(uuid)}`, { signal }),
     meta: { topics: ['sales', 'money', 'deliveries'] },
   })
-  if (data === undefined)
-    return (
-      <div className="stack">
-        <h1>{w.sale}</h1>
-        {error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <Loading />}
-      </div>
-    )
-  return <Shown answer={data} onChanged={() => void refetch()} />
+  return (
+    <div className="stack">
+      <p>
+        <Link href="/sales">{w.allSales}</Link>
+      </p>
+      {data === undefined ? (
+        <>
+          <h1>{w.sale}</h1>
+          {error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <Loading />}
+        </>
+      ) : (
+        <Shown answer={data} onChanged={() => void refetch()} />
+      )}
+    </div>
+  )
 }
 
 function Shown({ answer, onChanged }: { readonly answer: SaleAnswer; readonly onChanged: () => void }) {
@@ -43,8 +52,9 @@ function Shown({ answer, onChanged }: { readonly answer: SaleAnswer; readonly on
   const f = useFormats()
   const { sale, recurrence, events } = answer
   const legs = sale.split?.recipients ?? []
+  const settlements = useWords(settlementWords)
   return (
-    <div className="stack">
+    <>
       <div className="row-apart">
         <h1>{sale.referenceCode}</h1>
         <div className="row" role="status">
@@ -53,6 +63,7 @@ function Shown({ answer, onChanged }: { readonly answer: SaleAnswer; readonly on
         </div>
       </div>
       <SaleActions sale={sale} told={events.some(({ kind }) => kind === 'notification')} onChanged={onChanged} />
+      {sale.situation === 'PENDING' && sale.txid && <SaleCode uuid={sale.uuid} txid={sale.txid} />}
       <div className="grid">
         <Card title={w.sale}>
           <Facts
@@ -93,17 +104,42 @@ function Shown({ answer, onChanged }: { readonly answer: SaleAnswer; readonly on
             rows={legs}
             rowKey={({ recipientId }) => recipientId}
             columns={[
-              { header: w.recipient, cell: ({ recipientId }) => recipientId },
+              { header: w.recipient, cell: ({ recipientId, name }) => name ?? recipientId },
+              { header: 'recipientId', cell: ({ recipientId }) => <code>{recipientId}</code> },
               { header: w.amount, number: true, cell: ({ amount }) => f.money(amount) },
-              { header: w.settlement, cell: ({ settlementStatus }) => settlementStatus },
+              {
+                header: w.settlement,
+                cell: ({ settlementStatus: state }) => <Badge tone={toneOf[state]!}>{settlements[state]}</Badge>,
+              },
             ]}
           />
         </Card>
       )}
-      {isSandbox() && !sale.isShare && !sale.isRecurring && <Simulator sale={sale} onChanged={onChanged} />}
+      {isSandbox() && !sale.isShare && !sale.isRecurring && (
+        <Simulator sale={sale} open={openOutflows(events)} onChanged={onChanged} />
+      )}
       <Card title={w.timeLine}>
         <TimeLine events={events} />
       </Card>
-    </div>
+    </>
+  )
+}
+
+type QrCodeAnswer = { readonly qrCode: { readonly plain: string } }
+
+/** A renewal makes another code, under another txid. */
+function SaleCode({ uuid, txid }: { readonly uuid: string; readonly txid: string }) {
+  const w = useWords(words)
+  const { data } = useQuery({
+    queryKey: ['code', txid],
+    queryFn: ({ signal }) => api<QrCodeAnswer>(`/panel/api/v1.1/transactions/pix/${uuid}`, { signal }),
+  })
+  if (data === undefined) return null
+  return (
+    <PayerCode plain={data.qrCode.plain} image={`/qr/${txid}.png`} hint={w.askPayerHint} toPhone={w.openPhone}>
+      <ButtonLink href={`/pay/${txid}`} target="_blank" rel="noreferrer">
+        {w.openPayPage}
+      </ButtonLink>
+    </PayerCode>
   )
 }

@@ -1,8 +1,18 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import { api, Badge, Pagination, SelectField, TextField, useFormats, useTitle, useWords } from '../../kit/index.ts'
-import { FilterForm, List } from './list.tsx'
-import { useListAddress } from './list-address.ts'
+import {
+  api,
+  Badge,
+  FilterForm,
+  List,
+  Pagination,
+  SelectField,
+  TextField,
+  useFormats,
+  useListAddress,
+  useTitle,
+  useWords,
+} from '../../kit/index.ts'
 import { type Page, type SaleRow, toneOf } from './sale-types.ts'
 import { words } from './words.ts'
 

@@ -14,7 +14,9 @@ import {
   Loading,
   Notice,
   TextField,
+  typed,
   useAction,
+  useFaults,
   useFormats,
   useTitle,
   useToast,
@@ -22,7 +24,7 @@ import {
 } from '../../kit/index.ts'
 import { ChargeBadge, useReason, v, Webhooks } from './recurrence-parts.tsx'
 import { ChargeSimulator } from './recurrence-simulator.tsx'
-import { type Charge, type ChargeAnswer, textFrom } from './recurrence-types.ts'
+import type { Charge, ChargeAnswer } from './recurrence-types.ts'
 import { words } from './words.ts'
 import { recurrenceWords } from './words-recurrence.ts'
 
@@ -113,15 +115,13 @@ function Cancelling({ charge, onChanged }: CancellingProps) {
   const say = useToast()
   const [isAsking, setAsking] = useState(false)
   const { run, busy, error } = useAction(async (form: FormData) => {
-    const reason = textFrom(form, 'reason')
-    await api(`${v}/scheduled-payments/${charge.instructionId}/cancel`, {
-      method: 'PUT',
-      body: reason === '' ? {} : { reason },
-    })
+    const body = { reason: typed(form, 'reason') }
+    await api(`${v}/scheduled-payments/${charge.instructionId}/cancel`, { method: 'PUT', body })
     setAsking(false)
     say(w.chargeCancelled)
     onChanged()
   })
+  const fault = useFaults(error)
   const until = f.dateTime(charge.cancellableUntil)
   if (charge.status !== 'PENDING_SCHEDULE' && charge.status !== 'SCHEDULED') return null
   if (!charge.canCancel)
@@ -154,7 +154,7 @@ function Cancelling({ charge, onChanged }: CancellingProps) {
             </Button>
           }
         >
-          <TextField label={both.reason} name="reason" maxLength={255} error={error?.of('reason')} />
+          <TextField label={both.reason} name="reason" maxLength={255} error={fault('reason')} />
         </Form>
       </Dialog>
     </div>

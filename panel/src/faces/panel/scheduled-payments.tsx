@@ -1,8 +1,16 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import { api, Pagination, SelectField, TextField, useTitle, useWords } from '../../kit/index.ts'
-import { FilterForm, List } from './list.tsx'
-import { useListAddress } from './list-address.ts'
+import {
+  api,
+  FilterForm,
+  List,
+  Pagination,
+  SelectField,
+  TextField,
+  useListAddress,
+  useTitle,
+  useWords,
+} from '../../kit/index.ts'
 import { useChargeColumns, v } from './recurrence-parts.tsx'
 import { chargeStates, type Results, type ScheduledRow } from './recurrence-types.ts'
 import { words } from './words.ts'

@@ -1,6 +1,5 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useCallback } from 'react'
-import { api } from '../../kit/index.ts'
+import { useQuery } from '@tanstack/react-query'
+import { api, sessionKey } from '../../kit/index.ts'
 
 export type SignedIn = {
   readonly environment: 'sandbox' | 'production'
@@ -10,16 +9,5 @@ export type SignedIn = {
 }
 type Session = SignedIn | { readonly environment: 'sandbox' | 'production'; readonly account: null }
 
-const key = ['session']
-
 export const useSession = () =>
-  useQuery({ queryKey: key, queryFn: ({ signal }) => api<Session>('/panel/api/session', { signal }) })
-
-/** Whatever was known is of whoever was signed in before. */
-export function useForgetEverything(): () => Promise<void> {
-  const queries = useQueryClient()
-  return useCallback(async () => {
-    queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== key[0] })
-    await queries.invalidateQueries({ queryKey: key })
-  }, [queries])
-}
+  useQuery({ queryKey: sessionKey, queryFn: ({ signal }) => api<Session>('/panel/api/session', { signal }) })

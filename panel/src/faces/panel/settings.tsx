@@ -8,7 +8,9 @@ import {
   Form,
   Loading,
   TextField,
+  typedAmount,
   useAction,
+  useFaults,
   useLanguage,
   useTitle,
   useToast,
@@ -16,8 +18,6 @@ import {
 } from '../../kit/index.ts'
 import { type Settings as Rules, settingsPath, useSettings } from './account-settings.ts'
 import { ClockCard } from './clock.tsx'
-import { useFaults } from './fault-words.ts'
-import { typedAmount } from './typed.ts'
 import { words } from './words.ts'
 import { accountWords } from './words-account.ts'
 

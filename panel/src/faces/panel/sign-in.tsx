@@ -1,17 +1,16 @@
-import type { FormEvent } from 'react'
 import {
   api,
   Button,
   Card,
-  FormError,
+  Form,
   Frame,
   isSandbox,
   TextField,
   useAction,
+  useForgetEverything,
   useTitle,
   useWords,
 } from '../../kit/index.ts'
-import { useForgetEverything } from './session.ts'
 import { words } from './words.ts'
 
 export function SignIn() {
@@ -23,17 +22,21 @@ export function SignIn() {
     await api('/panel/api/session', { method: 'POST', body })
     await forget()
   })
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    void run(new FormData(event.currentTarget))
-  }
   const isWrong = error?.http === 401 || error?.http === 400
   return (
     <Frame narrow title={w.title}>
       <div className="stack">
         <h1>{w.signIn}</h1>
         <Card>
-          <form className="stack" onSubmit={submit} noValidate>
+          <Form
+            onSubmit={(form) => void run(form)}
+            error={isWrong ? undefined : error}
+            end={
+              <Button kind="primary" type="submit" busy={busy}>
+                {w.signIn}
+              </Button>
+            }
+          >
             <TextField label={w.email} name="email" type="email" required autoComplete="username" />
             <TextField
               label={w.password}
@@ -43,11 +46,7 @@ export function SignIn() {
               autoComplete="current-password"
               error={isWrong ? w.wrongPassword : undefined}
             />
-            {!isWrong && <FormError error={error} />}
-            <Button kind="primary" type="submit" busy={busy}>
-              {w.signIn}
-            </Button>
-          </form>
+          </Form>
         </Card>
         {isSandbox() && (
           <p>

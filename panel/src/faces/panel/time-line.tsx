@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react'
-import { Badge, useFormats, useWords } from '../../kit/index.ts'
+import { Badge, useBookName, useFormats, useWords } from '../../kit/index.ts'
 import { Webhook } from './delivery.tsx'
 import { type Happening, toneOf } from './sale-types.ts'
-import { type TransferName, transferWords, words } from './words.ts'
+import { misfitWords, type TransferName, transferWords, words } from './words.ts'
 
 export function TimeLine({ events }: { readonly events: readonly Happening[] }) {
   const w = useWords(words)
@@ -60,6 +60,8 @@ function Title({ event }: { readonly event: Happening }): ReactNode {
 function Details({ event }: { readonly event: Happening }): ReactNode {
   const w = useWords(words)
   const names = useWords(transferWords)
+  const misfits: Readonly<Record<string, string>> = useWords(misfitWords)
+  const bookName = useBookName()
   const f = useFormats()
   switch (event.kind) {
     case 'created':
@@ -74,20 +76,21 @@ function Details({ event }: { readonly event: Happening }): ReactNode {
     case 'reversal':
       return (
         <p className="muted">
-          {f.money(event.amount)} {event.reason}
+          {f.money(event.amount)}
+          {event.reason && ` · ${event.kind === 'reversal' ? (misfits[event.reason] ?? event.reason) : event.reason}`}
         </p>
       )
     case 'refund.closed':
     case 'reversal.closed':
       return (
         <p className="muted">
-          {f.money(event.amount)} <Badge tone={toneOf[event.situation]!}>{event.situation}</Badge>
+          {f.money(event.amount)} <Badge tone={toneOf[event.situation]!}>{w[event.situation]}</Badge>
         </p>
       )
     case 'transfer':
       return (
         <p className="muted">
-          {names[event.transfer as TransferName] ?? event.transfer} · {event.from} → {event.to} ·{' '}
+          {names[event.transfer as TransferName] ?? event.transfer} · {bookName(event.from)} → {bookName(event.to)} ·{' '}
           {f.money(event.amount)}
         </p>
       )

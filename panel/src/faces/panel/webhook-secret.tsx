@@ -10,10 +10,10 @@ import {
   Notice,
   useAction,
   useFormats,
+  useFormKey,
   useWords,
 } from '../../kit/index.ts'
 import { OverlapField, overlapOf, useCredentials } from './credential-facts.tsx'
-import { useFormKey } from './form-key.ts'
 import { accountWords } from './words-account.ts'
 
 type Rotated = { readonly webhookSecret: string; readonly previousSecretEndsAt: string }

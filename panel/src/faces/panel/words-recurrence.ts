@@ -101,12 +101,10 @@ export const recurrenceWords = defineWords({
   wrongInitial: ['Um dia de hoje até daqui a dez anos.', 'A day from today to ten years ahead.'],
   wrongFinal: ['Um dia a partir do primeiro vencimento.', 'A day not before the first due date.'],
   wrongPlan: ['Este plano não está ativo.', 'This plan is not active.'],
-  askPayer: ['Mostre ao pagador', 'Show it to the payer'],
   askPayerHint: [
     'O QR code autoriza; onde há um primeiro pagamento, paga e autoriza. A página muda sozinha.',
     'The QR code authorizes; where there is a first payment it pays and authorizes. This page changes by itself.',
   ],
-  code: ['PIX copia e cola', 'PIX code'],
   openPhone: ['Autorizar com o banco de brinquedo', 'Authorize with the toy bank'],
   cycleAmount: ['Valor do próximo ciclo', 'Price of the next cycle'],
   cycleAmountHint: [

@@ -5,7 +5,6 @@ export const words = defineWords({
   email: ['E-mail', 'E-mail'],
   password: ['Senha', 'Password'],
   signIn: ['Entrar', 'Sign in'],
-  signOut: ['Sair', 'Sign out'],
   wrongPassword: ['O e-mail ou a senha não confere.', 'The e-mail or the password is not right.'],
   noAccount: ['Ainda não tem uma conta?', 'No account yet?'],
   register: ['Criar uma conta de teste', 'Create a test account'],
@@ -45,9 +44,6 @@ export const words = defineWords({
   initialDate: ['De', 'From day'],
   finalDate: ['Até', 'To day'],
   amount: ['Valor', 'Amount'],
-  filter: ['Filtrar', 'Filter'],
-  clear: ['Limpar', 'Clear'],
-  found: [(n: string) => `Resultados: ${n}`, (n: string) => `${n} found`],
   reference: ['Referência', 'Reference'],
   shopper: ['Comprador', 'Shopper'],
   creation: ['Criada', 'Created'],
@@ -75,10 +71,25 @@ export const words = defineWords({
   simulateTwice: ['Pagar de novo', 'Pay again'],
   simulateOther: ['Pagar um centavo a mais', 'Pay one cent too much'],
   simulated: ['Pagamento simulado.', 'Payment simulated.'],
+  askPayer: ['Mostre ao pagador', 'Show it to the payer'],
+  askPayerHint: [
+    'Pelo QR code, pelo código ou pela página de pagamento. Esta página muda sozinha.',
+    'By QR code, by the code to paste or by the payment page. This page changes by itself.',
+  ],
+  code: ['PIX copia e cola', 'PIX code'],
+  openPayPage: ['Abrir a página de pagamento', 'Open the payment page'],
+  openPhone: ['Pagar com o banco de brinquedo', 'Pay with the toy bank'],
+  bankOf: [
+    (what: string, money: string) => `O banco responde: ${what}, ${money}`,
+    (what: string, money: string) => `The bank answers: ${what}, ${money}`,
+  ],
+  bankPays: ['Chegou ao pagador', 'It reached the payer'],
+  bankCancels: ['Não foi possível', 'It could not be done'],
+  allSales: ['Todas as cobranças', 'All sales'],
   split: ['Divisão', 'Split'],
   recipient: ['Recebedor', 'Recipient'],
   settlement: ['Liquidação', 'Settlement'],
-  what: ['O que', 'What'],
+  actions: ['Ações', 'Actions'],
   unknownTime: ['hora não guardada', 'time not kept'],
   created: ['Cobrança criada', 'Sale created'],
   wasPaid: ['Pagamento recebido', 'Payment received'],
@@ -103,6 +114,22 @@ export const words = defineWords({
   request: ['Pedido', 'Request'],
   response: ['Resposta', 'Response'],
   duration: [(ms: string) => `${ms} ms`, (ms: string) => `${ms} ms`],
+})
+
+/** How far the credit of a recipient's share has come. */
+export const settlementWords = defineWords({
+  PENDING: ['Pendente', 'Pending'],
+  PROCESSING: ['A caminho', 'On its way'],
+  SETTLED: ['Creditada', 'Credited'],
+  FAILED: ['Falhou', 'Failed'],
+})
+
+/** Why a payment did not fit. */
+export const misfitWords = defineWords({
+  SALE_NOT_PENDING: ['A cobrança não estava aberta', 'The sale was not open'],
+  ALREADY_PAID: ['A cobrança já estava paga', 'The sale was paid already'],
+  AMOUNT_DIFFERS: ['Outro valor', 'Another amount'],
+  UNKNOWN_CHARGE: ['Cobrança desconhecida', 'Unknown charge'],
 })
 
 /** Every way money moves in a book, by the ledger's own names. */

@@ -52,9 +52,9 @@ export function Offer({ found, reading, refresh, again }: OfferProps) {
 
   return (
     <div className="stack">
-      {charge && <ChargeCard reading={reading} />}
+      {charge && <ChargeCard reading={reading} title={done ? w.theCharge : w.toPay} />}
       {mandate && (
-        <Card title={w.toAuthorize}>
+        <Card title={done ? w.theMandate : w.toAuthorize}>
           <MandateFacts offer={mandate} />
         </Card>
       )}
@@ -82,12 +82,12 @@ export function Offer({ found, reading, refresh, again }: OfferProps) {
   )
 }
 
-function ChargeCard({ reading }: { readonly reading: Reading }) {
+function ChargeCard({ reading, title }: { readonly reading: Reading; readonly title: string }) {
   const w = useWords(words)
   const f = useFormats()
   const { receiver, charge } = reading
   return (
-    <Card title={w.toPay}>
+    <Card title={title}>
       <div className="stack">
         <div className="figure">{f.money(charge!.amount)}</div>
         <Facts

@@ -12,7 +12,7 @@ test.each([
   ['0', undefined],
   ['-1', undefined],
   ['10,505', undefined],
-  ['1,234.50', undefined],
+  ['1,234.50', 1234.5],
   ['ten', undefined],
   ['1e3', undefined],
 ])('reais as a person types them: %j', (text, amount) => {

@@ -1,4 +1,4 @@
-import { api } from '../../kit/index.ts'
+import { amountAsDigits, api } from '../../kit/index.ts'
 
 export type Payer = { readonly name: string; readonly document: string; readonly balance: number }
 
@@ -114,10 +114,8 @@ function newId(): string {
   return hex.join('').replace(/(.{8})(.{4})(.{4})(.{4})(.{12})/, '$1-$2-$3-$4-$5')
 }
 
-/** Reais as a person types them: `10`, `10,5`, `1.234,50`, `10.50`. */
+/** Undefined: not an amount that can be paid. */
 export function amountFrom(text: string): number | undefined {
-  const plain = text.trim().replace(/^R\$\s*/, '')
-  const dotted = /^\d{1,3}(\.\d{3})*(,\d{1,2})?$/.test(plain) && plain.includes(',') ? plain.replaceAll('.', '') : plain
-  const number = dotted.replace(',', '.')
+  const number = amountAsDigits(text)
   return /^\d{1,10}(\.\d{1,2})?$/.test(number) && Number(number) > 0 ? Number(number) : undefined
 }

@@ -32,6 +32,8 @@ export const words = defineWords({
   fails: ['não confere', 'fails'],
 
   toPay: ['Você vai pagar', 'You are about to pay'],
+  theCharge: ['A cobrança', 'The charge'],
+  theMandate: ['A autorização', 'The authorization'],
   receiver: ['Recebedor', 'Receiver'],
   key: ['Chave PIX', 'PIX key'],
   txid: ['txid', 'txid'],

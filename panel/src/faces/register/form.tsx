@@ -1,4 +1,4 @@
-import { api, Button, Card, Form, TextField, useAction, useWords } from '../../kit/index.ts'
+import { api, Button, Card, Form, TextField, typed, useAction, useWords } from '../../kit/index.ts'
 import type { Registered } from './registration.ts'
 import { words } from './words.ts'
 
@@ -7,8 +7,9 @@ const fields = ['name', 'email', 'password', 'document'] as const
 export function RegistrationForm({ onRegistered }: { readonly onRegistered: (registered: Registered) => void }) {
   const w = useWords(words)
   const { run, busy, error } = useAction(async (form: FormData) => {
-    const filled = fields.map((name) => [name, String(form.get(name) ?? '').trim()] as const)
-    const body = Object.fromEntries(filled.filter(([, value]) => value !== ''))
+    // A password is taken as it stands, blanks and all, here as where one signs in.
+    const password = form.get('password') || undefined
+    const body = { name: typed(form, 'name'), email: typed(form, 'email'), password, document: typed(form, 'document') }
     onRegistered(await api<Registered>('/register/api', { method: 'POST', body }))
   })
   const faultOf = (field: (typeof fields)[number]): string | undefined => {

@@ -29,7 +29,7 @@ export const words = defineWords({
   firstCharge: ['A primeira cobrança', 'The first charge'],
   curl: ['No terminal', 'In a terminal'],
   orClick: ['Ou com um clique:', 'Or with a click:'],
-  charge: ['Criar uma cobrança de R$ 10,50', 'Make a charge of R$ 10.50'],
+  charge: ['Criar uma cobrança de R$\u00a010,50', 'Make a charge of R$\u00a010.50'],
   chargeAgain: ['Criar mais uma', 'Make another one'],
   made: ['Cobrança criada', 'Charge made'],
   code: ['PIX copia e cola', 'PIX code to copy'],

@@ -11,6 +11,8 @@ test.each([
   ['1.234', '1.234'],
   ['1.234.567', '1234.567'],
   ['-5', '-5'],
+  ['R$ 1.049,90', '1049.90'],
+  [' R$5 ', '5'],
   ['ten', 'ten'],
 ])('the amount %s is sent as %s', (text, sent) => expect(amountAsDigits(text)).toBe(sent))
 

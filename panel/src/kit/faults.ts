@@ -1,4 +1,5 @@
-import { type ApiError, defineWords, useWords } from '../../kit/index.ts'
+import type { ApiError } from './api.ts'
+import { defineWords, useWords } from './words.ts'
 
 const faultWords = defineWords({
   missing: ['Preencha este campo.', 'Fill this in.'],
@@ -22,6 +23,16 @@ const faultWords = defineWords({
   inUse: ['A conta já usa mais do que isso.', 'The account uses more than that already.'],
   noAddress: ['Salve um endereço primeiro.', 'Save an address first.'],
   tooFar: ['Um salto vai até 1830 dias.', 'A jump is at most 1830 days.'],
+  tooMuch: ['A cobrança não tem tanto a devolver.', 'The sale has not that much left to refund.'],
+  refundNotCovered: ['O saldo não cobre a devolução.', 'The balance does not cover the refund.'],
+  tooOld: ['Foi paga há mais de 90 dias.', 'It was paid over 90 days ago.'],
+  otherSituation: [
+    'A situação mudou e não permite mais isto.',
+    'The situation has changed and does not allow this any more.',
+  ],
+  beingPaid: ['O banco já está pagando.', 'The bank is paying it already.'],
+  emailTaken: ['Este e-mail já tem uma conta.', 'There is an account with this e-mail.'],
+  invalid: ['Um dos filtros tem um valor que não existe.', 'One of the filters has a value that does not exist.'],
 })
 type FaultWords = (typeof faultWords)['pt']
 
@@ -36,24 +47,39 @@ const known: readonly (readonly [RegExp, (w: FaultWords, part: readonly string[]
   [/^must be at least 0\.01$/, (w) => w.tooLittle],
   [/^must be (0 or )?a decimal number/, (w) => w.amount],
   [/^must be from 0 to 100/, (w) => w.percent],
+  [/^the balance does not cover the refund$/, (w) => w.refundNotCovered],
   [/^the balance does not cover/, (w) => w.notCovered],
   [/^must have a pixKey, or/, (w) => w.noKey],
   [/^is not right$/, (w) => w.wrongPassword],
   [/^must cover what the account uses/, (w) => w.inUse],
   [/^there is no address/, (w) => w.noAddress],
   [/^a jump is at most/, (w) => w.tooFar],
+  [/^is more than the sale has left/, (w) => w.tooMuch],
+  [/^was paid over 90 days ago$/, (w) => w.tooOld],
+  [/^invalid transaction situation$/, (w) => w.otherSituation],
+  [/^(authorization|payment) cannot be (canceled|updated)$/, (w) => w.otherSituation],
+  [/^the bank is paying it already$/, (w) => w.beingPaid],
+  [/^is used by another account$/, (w) => w.emailTaken],
+  [/^invalid value$/, (w) => w.invalid],
 ]
 
-/** What is wrong with a field, in the language of the page where we know the fault: `fault('amount')`. */
-export function useFaults(error: ApiError | undefined): (...fields: readonly string[]) => string | undefined {
+/** What the service says is wrong, in the language of the page where we know the fault. */
+export function useFaultText(): (said: string) => string {
   const w = useWords(faultWords)
-  return (...fields) => {
-    const said = fields.map((field) => error?.of(field)).find((text) => text !== undefined)
-    if (said === undefined) return undefined
+  return (said) => {
     for (const [pattern, inWords] of known) {
       const parts = pattern.exec(said)
       if (parts !== null) return inWords(w, parts)
     }
     return said
+  }
+}
+
+/** What is wrong with a field, or with the first of several: `fault('amount')`. */
+export function useFaults(error: ApiError | undefined): (...fields: readonly string[]) => string | undefined {
+  const text = useFaultText()
+  return (...fields) => {
+    const said = fields.map((field) => error?.of(field)).find((one) => one !== undefined)
+    return said === undefined ? undefined : text(said)
   }
 }

@@ -1,5 +1,5 @@
 import { useCallback, useRef } from 'react'
-import { ApiError } from '../../kit/index.ts'
+import { ApiError } from './api.ts'
 
 /** `crypto.randomUUID` is missing on plain http, where a sandbox at home may be. */
 const newKey = (): string =>
