@@ -157,6 +157,10 @@ describe('a merchant cancels a charge', () => {
     expect([http, body]).toEqual([200, done])
     expect(await chargeAgain(shop, charge)).toMatchObject({ status: 'CANCELLED', rejectionCode: 'SLCR' })
     expect((await authorizationOf(shop, charge.mandate)).status).toBe('APPROVED')
+    const { chargeId } = chargeOfTxid(charge.instructionId)!
+    expect(await it.rows('select cancel_reason from charge where id = $1', [chargeId])).toEqual([
+      { cancel_reason: 'pago na loja' },
+    ])
     // Of what no bank has heard yet, nobody is told.
     if (state === 'PENDING_SCHEDULE') return expect(told).toEqual([])
     expect(await situationOf(shop, charge.sale!)).toBe('CANCELLED')
