@@ -85,6 +85,15 @@ test.each([
   expect(await statesOf(mandate)).toEqual(['2026-12-31 CANCELLED', '2027-01-31 PENDING_SCHEDULE'])
 })
 
+test('a mandate that begins to be cancelled just before its charge is read is not charged', async () => {
+  const mandate = await variable()
+  const orders = watchRail(it.service.rail)
+  onStatement(it.service.db, READ, { before: () => done(simMandate(mandate, 'cancelling')) })
+  await readsOfSweepAt('2026-12-21 00:00:00')
+  expect(orders).toEqual([])
+  expect(await statesOf(mandate)).toEqual(['2026-12-31 PENDING_SCHEDULE'])
+})
+
 test('a mandate that its payer looks at while it expires is looked at again: it expires in the same sweep', async () => {
   it.clock.set('2026-11-16 12:00:00')
   const account = await listeningAccount(it)
