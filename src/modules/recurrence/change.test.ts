@@ -123,6 +123,30 @@ describe('a charge that is sent again', () => {
   })
 })
 
+describe('a first retry, two days after the due date, that nobody sent', () => {
+  test.each([
+    [2, 'is sent', 1],
+    [3, 'is put off to the second', 2],
+    [4, 'is put off to the second, which is sent today', 2],
+    [5, 'is put off to the third', 3],
+    [6, 'is put off to the third, which is sent today', 3],
+    [7, 'was the last', null],
+  ])('%d days after it: %s', (days, _what, nextAttempt) => {
+    const charge = chargeWith(retrying)
+    const work = deciding(
+      mandateWith({ nextCycle: 1, openCharges: 2 }),
+      [charge],
+      hourOfDay(plusDays(charge.dueDate, days), 10),
+    )
+    expect(work.missRetry(ID)).toBe(days > 2)
+    expect(work.charge(ID)).toMatchObject({ state: 'FAILED', attempt: 0, nextAttempt })
+    const told = work
+      .change()
+      .news.map(({ event, body }) => [event, (body() as Record<string, unknown>)['chargeStatus']])
+    expect(told).toEqual(nextAttempt === null ? [['RECURRENCE_CHARGE_FAILED', 'FAILED']] : [])
+  })
+})
+
 test('whoever sets a price changes the mandate, and its time of change', () => {
   const work = deciding(mandateWith(), [])
   work.setOneOff(cents(3_000))
