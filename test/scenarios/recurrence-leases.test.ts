@@ -177,7 +177,7 @@ describe('the engine dies between the reservation and the bank’s answer', () =
     it.clock.advance(LEASE_MS)
     await it.sweep()
     expect(again).toEqual(orders)
-    expect(again).toMatchObject([{ attempt: 1, collectOn: '2027-01-02', amount: 10_000 }])
+    expect(again).toMatchObject([{ attempt: 1, dueDate: '2026-12-31', collectOn: '2027-01-02', amount: 10_000 }])
     expect(await daysTold(it, mandate, 'CHARGE_SCHEDULED')).toEqual(['2026-12-31', '2026-12-31'])
     await isSoldOnce(mandate)
   })

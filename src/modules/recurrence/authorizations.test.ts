@@ -175,6 +175,17 @@ describe('a merchant cancels a mandate', () => {
     expect(await situationOf(account, paid.sale!)).toBe('PAID')
   })
 
+  test('on the day of a charge, which goes too and is not collected', async () => {
+    it.clock.set(NOON)
+    const account = await it.given.account()
+    const charge = await given.scheduledCharge(account)
+    await advanceTo(account, '2026-11-21 07:59:59')
+    expect((await cancelMandate(account, charge.mandate)).http).toBe(200)
+    await advanceTo(account, '2026-11-22')
+    const sale = { situation: 'CANCELLED' }
+    expect(await chargeAgain(account, charge)).toMatchObject({ status: 'CANCELLED', rejectionCode: 'SLCR', sale })
+  })
+
   test('and of a charge that is not at the bank just then, nothing is told', async () => {
     const shop = await merchant()
     const [reserved, retrying] = [await given.reservedCharge(shop), await given.chargeIn(shop, 'RETRYING')]
@@ -312,6 +323,9 @@ describe('the price of the next cycle', () => {
     const { http, body } = await setCycleAmount(account, mandate, 30)
     expect([http, body]).toEqual([400, invalid('idRec', 'authorization is not variable')])
     expect((await authorizationOf(account, mandate)).amount).toBe(49.9)
+    await cancelMandate(account, mandate)
+    const over = await setCycleAmount(account, mandate, 30)
+    expect([over.http, over.body]).toEqual([400, invalid('idRec', 'authorization is not variable')])
   })
 
   test.each([
@@ -335,5 +349,40 @@ describe('the price of the next cycle', () => {
       const { http, body } = await setCycleAmount(account, mandate, 30)
       expect([http, body]).toEqual([404, notFound])
     }
+  })
+})
+
+describe('a plan that changes', () => {
+  const changed = {
+    title: 'Outro',
+    frequency: 'WEEKLY',
+    period: 1,
+    imediateAmount: 5,
+    recurrenceAmount: 30,
+    minimumRecurrenceAmount: 60,
+    retryPolicy: 'NOT_ACCEPT',
+    enabled: false,
+  }
+  const plan = { ...withRetries.plan, ...variable.plan }
+
+  test.each([
+    ['FIXED', 49.9],
+    ['VARIABLE', 30],
+  ])('leaves a %s mandate as it was authorized; a cycle of it costs %d', async (valueType, amount) => {
+    it.clock.set(NOON)
+    const account = await it.given.account()
+    const recurrence = { ...withRetries.recurrence, amount: { valueType } }
+    const mandate = await given.approvedMandate(account, { plan, recurrence })
+    const before = await authorizationOf(account, mandate)
+    expect((await account.api.put(`/v1.1/pix-automatic/plans/${mandate.planId}`, changed)).http).toBe(200)
+    const after = { ...before, amount, contract: { id: mandate.planId, description: 'Outro' } }
+    expect(await authorizationOf(account, mandate)).toEqual(after)
+    // Cycles a month apart, more than one, and a failed one is tried again.
+    expect((await simulateRecurrence(account, mandate, 'fail/AM04')).http).toBe(200)
+    await advanceTo(account, '2026-11-23 00:00:00')
+    expect(await chargesOf(account, mandate)).toMatchObject([
+      { status: 'PENDING_SCHEDULE', dueDate: '2026-12-21 00:00:00', amount },
+      { status: 'SCHEDULED', dueDate: '2026-11-21 00:00:00', amount },
+    ])
   })
 })

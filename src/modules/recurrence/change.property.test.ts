@@ -198,6 +198,10 @@ class World {
     must(after.cycle === before.cycle && after.dueDate === before.dueDate, 'a charge keeps its cycle', before, after)
     if (before.amount !== null)
       must(after.amount === before.amount && after.saleId === before.saleId, 'it keeps its price', before, after)
+    if (before.amount === null && after.state === 'CANCELLED') {
+      must(after.amount === this.expectedPrice(), 'it keeps what it would have cost', after, this.expectedPrice())
+      this.oneOff = null
+    }
     if (after.state === 'PAID') this.sales.get(after.saleId!)!.state = 'PAID'
     const wasAtBank = before.state !== 'PENDING_SCHEDULE' && after.attempt === before.attempt
     const isAtBank = after.state !== 'PENDING_SCHEDULE' && after.state !== 'CANCELLED'

@@ -148,13 +148,17 @@ export function changing({ mandate: before, plan, charges }: Recurrence, decidin
     concludeWhenDone()
   }
 
+  /** The next cycle is an open charge, too. */
   function concludeWhenDone() {
-    if (mandate.nextCycle === null && mandate.openCharges === 0) move('conclude')
+    if (mandate.openCharges === 0) move('conclude')
   }
 
-  /** What it would have cost is settled with it: later prices are of other cycles. */
-  const asCancelled = (charge: Charge) =>
-    ({ rejectionCode: CANCELLATION, amount: charge.amount ?? priceOfNextCycle(mandate, plan) }) as const
+  /** What it would have cost is settled with it, and a price for this cycle only goes with it: later prices are of other cycles. */
+  function asCancelled({ amount: settled }: Charge) {
+    const amount = settled ?? priceOfNextCycle(mandate, plan)
+    if (settled === null) mandate = { ...mandate, oneOff: null }
+    return { rejectionCode: CANCELLATION, amount } as const
+  }
 
   function endCharges() {
     for (const charge of [...known.values()].filter(isOpen)) {
@@ -168,7 +172,6 @@ export function changing({ mandate: before, plan, charges }: Recurrence, decidin
       close(ended)
       if (charge.state === 'SCHEDULED') tellOf(ended, { event: 'RECURRENCE_CHARGE_FAILED', status: 'CANCELLED' })
     }
-    mandate = { ...mandate, nextCycle: null }
   }
 
   function move(on: MandateTrigger, payer?: Mandate['payer']): boolean {
@@ -214,8 +217,8 @@ export function changing({ mandate: before, plan, charges }: Recurrence, decidin
     },
     reserve(id) {
       const charge = chargeOf(id)
-      if (charge.state !== 'PENDING_SCHEDULE' || mandate.state !== 'APPROVED') return false
-      if (charge.saleId !== null) return true
+      const waits = charge.state === 'PENDING_SCHEDULE' && charge.saleId === null
+      if (!waits || mandate.state !== 'APPROVED') return false
       const amount = priceOfNextCycle(mandate, plan)
       const sale: ChargeSale = {
         id: newId(at) as SaleId,

@@ -37,6 +37,7 @@ describe('the sale that a charge is', () => {
       appliedRate: 0.49,
       referenceCode: 'aluno-7',
       creation: NOON,
+      maxAge: '2026-11-21 23:59:59',
       processingDate: null,
       paymentMethod: 'PIX',
       callbackURL,

@@ -76,10 +76,7 @@ async function sendCharges(context: EngineContext, things: readonly DueThing[]):
   const sending = found.flatMap((before): RecurrenceOfCharge[] => {
     const { mandate, charge } = changed.get(before.charge.id) ?? before
     // A retry that was just put off has its own time.
-    const isToSend =
-      charge.state === 'PENDING_SCHEDULE'
-        ? charge.saleId !== null
-        : charge === before.charge && charge.nextAttempt !== null
+    const isToSend = charge.state === 'PENDING_SCHEDULE' || (charge === before.charge && charge.nextAttempt !== null)
     return isToSend && mandate.state === 'APPROVED' && !outrun.has(charge.id)
       ? [{ ...before, mandate, charge, charges: [charge] }]
       : []

@@ -123,9 +123,10 @@ const bySaleSql = statement<{ id: string }>(
   'charge_by_sale',
   'select charge_id as id from sale where account_id = $1 and id = $2 and charge_id is not null',
 )
+// Only the simulator asks, mostly for a charge that was just made: no index, which every registration would have to write.
 const bySaleNumberSql = statement<{ id: string }>(
   'charge_by_sale_number',
-  'select id from charge where account_id = $1 and sale_number = $2',
+  'select id from charge where account_id = $1 and sale_number = $2 order by account_id desc, id desc limit 1',
 )
 
 /** The charge that a sale is, by the sale's uuid or number. */

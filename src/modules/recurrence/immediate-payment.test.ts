@@ -257,6 +257,16 @@ describe('without a payment', () => {
     expect(totalElements).toBe(1)
   })
 
+  test('the sale stays with a mandate that was approved without it, also when that is cancelled later', async () => {
+    const shop = await merchant()
+    const mandate = await ask(shop)
+    await railSays(it, mandateNews(mandate, 'APPROVED'))
+    expect((await cancelMandate(shop, mandate)).http).toBe(200)
+    expect(await standing(shop, mandate)).toEqual(['PENDING', 'CANCELLED'])
+    expect((await pay(shop, mandate)).body.sale.situation).toBe('PAID')
+    expect(await standing(shop, mandate)).toEqual(['PAID', 'CANCELLED'])
+  })
+
   test('the sale goes with a mandate that its merchant cancels', async () => {
     const shop = await merchant()
     const mandate = await ask(shop)

@@ -157,6 +157,10 @@ describe('a merchant cancels a charge', () => {
     expect([http, body]).toEqual([200, done])
     expect(await chargeAgain(shop, charge)).toMatchObject({ status: 'CANCELLED', rejectionCode: 'SLCR' })
     expect((await authorizationOf(shop, charge.mandate)).status).toBe('APPROVED')
+    const { chargeId } = chargeOfTxid(charge.instructionId)!
+    expect(await it.rows('select cancel_reason from charge where id = $1', [chargeId])).toEqual([
+      { cancel_reason: 'pago na loja' },
+    ])
     // Of what no bank has heard yet, nobody is told.
     if (state === 'PENDING_SCHEDULE') return expect(told).toEqual([])
     expect(await situationOf(shop, charge.sale!)).toBe('CANCELLED')
@@ -198,6 +202,20 @@ describe('a merchant cancels a charge', () => {
     expect(await chargeAgain(account, charge)).toMatchObject({ status: 'CANCELLED', amount: 49.9, sale: null })
   })
 
+  test.each([
+    ['PENDING_SCHEDULE', [80, 49.9]],
+    ['SCHEDULED', [49.9, 80]],
+  ] as const)(
+    'that is %s: a price for the next cycle only is that of the next, and goes with it',
+    async (state, amounts) => {
+      const account = await it.given.account()
+      const charge = await given.chargeIn(account, state, variable)
+      await setCycleAmount(account, charge.mandate, 80)
+      expect((await cancelCharge(account, charge)).http).toBe(200)
+      expect((await chargesOf(account, charge.mandate)).map(({ amount }) => amount).reverse()).toEqual(amounts)
+    },
+  )
+
   test.each(['PENDING_SCHEDULE', 'SCHEDULED'] as const)(
     'and with the last one, %s, the mandate is done',
     async (state) => {
@@ -236,6 +254,15 @@ describe('a merchant cancels a charge', () => {
     it.clock.advance(1)
     const { http, body } = await cancelCharge(late, other)
     expect([http, body, await stateOf(late, other)]).toEqual([400, notCancelable, 'SCHEDULED'])
+  })
+
+  test('but not on the day of a retry: it was due before', async () => {
+    it.clock.set(NOON)
+    const account = await it.given.account()
+    const charge = await given.chargeIn(account, 'RETRYING')
+    await advanceTo(account, '2026-11-23 00:00:00')
+    const { http, body } = await cancelCharge(account, charge)
+    expect([http, body, await stateOf(account, charge)]).toEqual([400, notCancelable, 'SCHEDULED'])
   })
 
   test.each([undefined, null, {}, { reason: null }, { reason: 'x'.repeat(255) }])('with a body of %j', async (body) => {

@@ -7,7 +7,9 @@ import {
   authorizationOf,
   chargesOf,
   type MandateState,
+  mandateNews,
   mandateStates,
+  railSays,
   recurrences,
   SIM,
   simulateMandate,
@@ -91,6 +93,14 @@ describe('the payer of the sandbox', () => {
     expect(await chargesOf(account, mandate)).toMatchObject([{ status: 'PENDING_SCHEDULE', sale: null }])
   })
 
+  test('who looked at it from a bank approves it there', async () => {
+    const account = await it.given.account()
+    const mandate = await given.mandate(account)
+    await railSays(it, mandateNews(mandate, 'APPROVING', { document: null, name: null, ispb: '12345678' }))
+    await simulateMandate(account, mandate, 'approved')
+    expect((await authorizationOf(account, mandate)).payer.ispb).toBe('12345678')
+  })
+
   test('who approves when no cycle is left concludes it at once, whatever is asked for', async () => {
     for (const action of ['approved', 'cancelling', 'cancelled']) {
       const shop = await merchant()
@@ -100,6 +110,8 @@ describe('the payer of the sandbox', () => {
       expect([http, body.authorization?.status]).toEqual([200, 'CONCLUDED'])
       expect(await eventsOf(shop)).toEqual(['AUTHORIZED', 'CONCLUDED'])
       expect(await chargesOf(shop, mandate)).toEqual([])
+      // Nothing is reported of it after its end, which would be a contradiction.
+      expect(await it.rows('select 1 from inbox_conflict where rail_id = $1', [mandate.idRec])).toEqual([])
     }
   })
 

@@ -10,6 +10,7 @@ import {
   simulateRecurrence,
   type Terms,
   type TestMandate,
+  whileBanksAreSilent,
   withRetries,
 } from '../../../test/harness/recurrences.ts'
 import { testService } from '../../../test/harness/test-service.ts'
@@ -190,13 +191,25 @@ describe('a scenario', () => {
     expect(await storyOf(shop)).toEqual(before)
   })
 
-  test('that cannot be played to its end has no effect at all', async () => {
+  test.each(names)('that cannot be played to its end has no effect at all: %s', async (name) => {
     const shop = await merchant()
     const mandate = await given.mandate(shop, { plan: { period: 1 }, inDays: 1 })
-    const { http } = await play(shop, mandate, 'approve-and-settle')
+    const { http } = await play(shop, mandate, name)
     expect([http, (await authorizationOf(shop, mandate)).status]).toEqual([400, 'CREATED'])
     expect(await storyOf(shop)).toEqual([])
   })
+
+  test.each(names.filter((name) => name !== 'cancel-by-payer'))(
+    'has no effect either when the bank does not take the charge: %s',
+    async (name) => {
+      const shop = await merchant()
+      const mandate = await given.mandate(shop)
+      const { http, body } = await whileBanksAreSilent(it, () => play(shop, mandate, name))
+      expect([http, body]).toEqual([400, invalid('txId', 'payment cannot be updated')])
+      expect((await authorizationOf(shop, mandate)).status).toBe('CREATED')
+      expect(await storyOf(shop)).toEqual([])
+    },
+  )
 
   test.each(['approve', 'APPROVE-REJECT', 'constructor', '%20'])('is not called %s', async (name) => {
     const account = await it.given.account()
