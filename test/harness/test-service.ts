@@ -1,6 +1,5 @@
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest'
-import { findViolations } from '../../src/audit.ts'
 import type { BatchSettings } from '../../src/batches.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import type { Connection } from '../../src/platform/database/database.ts'
@@ -11,6 +10,7 @@ import { createSandboxRail } from '../../src/rail/sandbox/sandbox-rail.ts'
 import { createService, type Service } from '../../src/service.ts'
 import { sweepExpiries, sweepOrders, sweepOutflows, sweepRecurrences } from '../../src/worker/sweeps.ts'
 import { type ApiClient, apiClient } from './api-client.ts'
+import { bookAudit } from './book-audit.ts'
 import { type Given, givens } from './given.ts'
 import { type ManualClock, manualClock } from './manual-clock.ts'
 import { createDatabase, dropDatabase, placeOf } from './test-server.ts'
@@ -30,6 +30,8 @@ export type TestService = {
   deliver(): Promise<void>
   /** What the background worker would do now. */
   sweep(): Promise<void>
+  /** The rules of the books that do not hold now. */
+  violations(): Promise<Record<string, unknown>[]>
   /** Plain SQL, for looking only. */
   rows<Row = Record<string, unknown>>(sql: string, values?: readonly unknown[]): Promise<Row[]>
 }
@@ -56,7 +58,7 @@ export function testService(options: TestServiceOptions = {}): TestService {
     holder.current = await startTestService(options)
   })
   afterEach(async () => {
-    expect(await findViolations(holder.current!.connection)).toEqual([])
+    expect(await holder.current!.violations()).toEqual([])
   })
   afterAll(() => holder.current?.stop())
   return new Proxy({} as TestService, { get: (_target, name) => holder.current![name as keyof TestService] })
@@ -92,6 +94,7 @@ export async function startTestService({
   })
   await service.app.listen({ host: '127.0.0.1', port: 0 })
   if (deliveries) service.deliveries.start()
+  const books = bookAudit(connection)
   const api = apiClient((service.app.server.address() as AddressInfo).port)
   return {
     api,
@@ -113,8 +116,10 @@ export async function startTestService({
       await sweepOrders(service.sweeps)
       await sweepRecurrences(service.sweeps)
     },
+    violations: books.violations,
     rows: <Row>(sql: string, values: readonly unknown[] = []) => service.db.query<Row>({ name: '', text: sql }, values),
     async stop() {
+      await books.close()
       await service.close()
       await dropDatabase(server, database)
     },

@@ -9,7 +9,6 @@ import {
 import { pay, type TestAccount, type TestSale } from '../../../test/harness/given.ts'
 import { railPayment } from '../../../test/harness/rail-payment.ts'
 import { testService } from '../../../test/harness/test-service.ts'
-import { findViolations } from '../../audit.ts'
 import { SECOND_MS } from '../../kernel/calendar.ts'
 
 const it = testService()
@@ -102,7 +101,7 @@ describe('a process that dies', () => {
       const asLeft = async () => {
         expect(await legsOf(parent, sale)).toEqual(Array(3).fill(left))
         expect(await effectsOn(recipients)).toEqual(Array(3).fill(effects))
-        expect(await findViolations(it.connection)).toEqual([])
+        expect(await it.violations()).toEqual([])
       }
       await asLeft()
       it.clock.advance(LEASE_MS - 1)
