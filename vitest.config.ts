@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
-const TIMEOUT_MS = 120_000
+/** Nothing is timed by it: it is for what hangs. */
+const TIMEOUT_MS = 300_000
 
 /** These put something else in the place of a module, or look after processes: each has a process of its own. */
 const alone = [

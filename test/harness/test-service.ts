@@ -13,6 +13,7 @@ import { type ApiClient, apiClient } from './api-client.ts'
 import { bookAudit } from './book-audit.ts'
 import { type Given, givens } from './given.ts'
 import { type ManualClock, manualClock } from './manual-clock.ts'
+import { PATIENCE_MS } from './patience.ts'
 import { createDatabase, dropDatabase, placeOf } from './test-server.ts'
 
 export type TestService = {
@@ -89,6 +90,7 @@ export async function startTestService({
     ids: systemRandomIds(),
     logger,
     requestLine,
+    databaseTimeoutMs: PATIENCE_MS,
     ...(batches ? { batches } : {}),
     ...(rail ? { rail: { ...createSandboxRail('pay.test'), ...rail } } : {}),
   })

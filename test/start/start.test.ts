@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterEach, describe, expect, test } from 'vitest'
 import { apiClient } from '../harness/api-client.ts'
+import { until } from '../harness/patience.ts'
 import {
   cleanUp,
   isAlive,
@@ -14,7 +15,6 @@ import {
   newFolder,
   postmasterOf,
   quitado,
-  until,
 } from '../harness/quitado-process.ts'
 import { childrenOf } from '../harness/running-service.ts'
 
