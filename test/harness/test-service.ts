@@ -33,9 +33,13 @@ export type TestService = {
   sweep(): Promise<void>
   /** The rules of the books that do not hold now. */
   violations(): Promise<Record<string, unknown>[]>
+  /** Those that would not hold after a change, which is taken back. */
+  brokenBy(sql: string): Promise<string[]>
   /** Plain SQL, for looking only. */
   rows<Row = Record<string, unknown>>(sql: string, values?: readonly unknown[]): Promise<Row[]>
 }
+
+export type StartedService = TestService & { stop(): Promise<void> }
 
 export type TestServiceOptions = {
   readonly batches?: Partial<BatchSettings>
@@ -54,7 +58,7 @@ let databases = 0
  * audited and no connection may still be out.
  */
 export function testService(options: TestServiceOptions = {}): TestService {
-  const holder: { current?: TestService & { stop(): Promise<void> } } = {}
+  const holder: { current?: StartedService } = {}
   beforeAll(async () => {
     holder.current = await startTestService(options)
   })
@@ -70,7 +74,7 @@ export async function startTestService({
   env = {},
   deliveries = false,
   rail,
-}: TestServiceOptions = {}): Promise<TestService & { stop(): Promise<void> }> {
+}: TestServiceOptions = {}): Promise<StartedService> {
   const server = inject('server')
   const database = `quitado_${process.pid}_${++databases}`
   await createDatabase(server, database, server.template)
@@ -119,6 +123,7 @@ export async function startTestService({
       await sweepRecurrences(service.sweeps)
     },
     violations: books.violations,
+    brokenBy: books.brokenBy,
     rows: <Row>(sql: string, values: readonly unknown[] = []) => service.db.query<Row>({ name: '', text: sql }, values),
     async stop() {
       await books.close()
