@@ -1,23 +1,16 @@
-import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { railPayment } from '../test/harness/rail-payment.ts'
-import { createDatabase, dropDatabase, placeOf } from '../test/harness/test-server.ts'
-import { startTestService, type TestService } from '../test/harness/test-service.ts'
+import { type StartedService, startTestService, type TestService } from '../test/harness/test-service.ts'
 import { audit, findViolations } from './audit.ts'
 import { notificationChecks } from './modules/notification/index.ts'
 import { phoneChecks } from './modules/phone/index.ts'
 import { recurrenceChecks } from './modules/recurrence/index.ts'
-import { clientConfig } from './platform/database/database.ts'
 
-const server = inject('server')
-const copyName = `quitado_audit_${process.pid}`
-const copy = placeOf(server, copyName)
-let original: string
+let it: StartedService
 
 /** Two merchants with money, sales in every state, money to give back, money for nobody, and sales that are shared. */
 beforeAll(async () => {
-  const it = await startTestService()
-  original = 'database' in it.connection ? it.connection.database : new URL(it.connection.url).pathname.slice(1)
+  it = await startTestService()
   const [account, other] = [await it.given.account(), await it.given.account()]
   const paid = await it.given.paidSale(account)
   await it.given.paidSale(account, { amount: 20 })
@@ -35,9 +28,8 @@ beforeAll(async () => {
   await it.given.cancelledSale(parent, shared)
   await it.given.paidSale(parent, shared)
   await spendMoney(it)
-  await it.service.close()
 })
-afterAll(() => dropDatabase(server, original))
+afterAll(() => it.stop())
 
 /** Refunds and payouts in every state. */
 async function spendMoney(it: TestService) {
@@ -59,21 +51,6 @@ async function spendMoney(it: TestService) {
   await refund(10)
   await payout(5)
 }
-
-/** A copy of that world for one test. */
-async function inCopy<Value>(work: (ask: (sql: string) => Promise<unknown>) => Promise<Value>): Promise<Value> {
-  await createDatabase(server, copyName, original)
-  const client = new pg.Client(clientConfig(copy))
-  await client.connect()
-  try {
-    return await work((sql) => client.query(sql))
-  } finally {
-    await client.end()
-    await dropDatabase(server, copyName)
-  }
-}
-
-const brokenIn = async () => (await findViolations(copy)).map(({ check }) => check)
 
 const places = { account: 0, other: 1, parent: 2, recipient: 3, spender: 4 }
 const book = (whose: keyof typeof places) =>
@@ -487,23 +464,20 @@ const corruptions: { check: string; what: string; sql: string; also?: string[] }
 describe('the audit', () => {
   test('finds nothing wrong with books that are right, and says so rule by rule', async () => {
     const said: string[] = []
-    const right = await inCopy(() => audit(copy, (line) => said.push(line)))
+    const right = await audit(it.connection, (line) => said.push(line))
     expect(right).toBe(true)
     expect(said.filter((line) => line.startsWith('  holds ')).length).toBe(said.length - 1)
     expect(said.at(-1)).toMatch(/^\nThe books are right: \d+ rules hold\.$/)
   })
 
   test.each(corruptions)('finds $what: $check', async ({ check, sql, also = [] }) => {
-    const broken = await inCopy(async (ask) => {
-      await ask(sql)
-      return brokenIn()
-    })
+    const broken = await it.brokenBy(sql)
     expect(broken.sort()).toEqual([check, ...also].sort())
   })
 
   test('has a corruption here for each of its rules', async () => {
     const names: string[] = []
-    await inCopy(() => findViolations(copy, ({ name }) => names.push(name)))
+    await findViolations(it.connection, ({ name }) => names.push(name))
     // Notifications, recurrences and phones break theirs beside their modules.
     const elsewhere = [...notificationChecks, ...recurrenceChecks, ...phoneChecks].map(({ name }) => name)
     expect([...new Set(corruptions.map(({ check }) => check)), ...elsewhere].sort()).toEqual(names.sort())
@@ -511,11 +485,11 @@ describe('the audit', () => {
 
   test('counts every broken row, shows ten of them, and says which rules are broken', async () => {
     const said: string[] = []
-    const [right, violations] = await inCopy(async (ask) => {
-      await ask(`insert into inbox (rail, kind, rail_id, content_hash, account_id, outcome, outcome_id, settled_at, received_at)
-        select 'sandbox', 'payment', 'E' || n, '', 1, 'APPLIED', ${nowhere}, '2026-11-16', '2026-11-16' from generate_series(1, 25) n`)
-      return [await audit(copy, (line) => said.push(line)), await findViolations(copy)] as const
-    })
+    await it.rows(`insert into inbox (rail, kind, rail_id, content_hash, account_id, outcome, outcome_id, settled_at, received_at)
+      select 'sandbox', 'payment', 'E' || n, '', 1, 'APPLIED', ${nowhere}, '2026-11-16', '2026-11-16' from generate_series(1, 25) n`)
+    onTestFinished(() => it.rows(`delete from inbox where outcome_id = ${nowhere}`).then(() => {}))
+    const right = await audit(it.connection, (line) => said.push(line))
+    const violations = await findViolations(it.connection)
     expect(right).toBe(false)
     expect(violations).toMatchObject([{ count: 25 }])
     expect(violations[0]!.examples).toHaveLength(10)

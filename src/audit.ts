@@ -9,7 +9,7 @@ import { refundChecks } from './modules/refund/index.ts'
 import { saleChecks } from './modules/sale/index.ts'
 import { type Connection, clientConfig } from './platform/database/database.ts'
 
-const checks: readonly AuditCheck[] = [
+export const auditChecks: readonly AuditCheck[] = [
   ...ledgerChecks,
   ...saleChecks,
   ...refundChecks,
@@ -20,6 +20,8 @@ const checks: readonly AuditCheck[] = [
   ...phoneChecks,
 ]
 const SHOWN_MAX = 10
+export const brokenSql = ({ sql }: AuditCheck): string =>
+  `select *, count(*) over () as broken_count from (${sql}) broken limit ${SHOWN_MAX}`
 
 export type AuditOptions = {
   readonly limitMs?: number
@@ -56,15 +58,13 @@ async function auditWith(client: pg.Client, { limitMs, onCheck }: AuditOptions):
   await client.query('begin isolation level repeatable read read only')
   // The embedded server keeps the service from it; here whole tables are what is wanted.
   await client.query('set local enable_seqscan = on')
-  for (const check of checks) {
+  for (const check of auditChecks) {
     if (limitMs !== undefined) {
       const leftMs = Math.floor(limitMs - (performance.now() - began))
       if (leftMs <= 0) throw new TookTooLong('the audit took too long')
       await client.query(`set local statement_timeout = ${leftMs}`)
     }
-    const { rows } = await client.query<Record<string, unknown>>(
-      `select *, count(*) over () as broken_count from (${check.sql}) broken limit ${SHOWN_MAX}`,
-    )
+    const { rows } = await client.query<Record<string, unknown>>(brokenSql(check))
     const count = Number(rows[0]?.['broken_count'] ?? 0)
     onCheck?.(check, count)
     results.push({ check: check.name, count, examples: rows.map(({ broken_count: _count, ...row }) => row) })
@@ -87,7 +87,7 @@ export async function audit(connection: Connection, say: (line: string) => void)
     say(`\n${check}:\n${examples.map((row) => `  ${JSON.stringify(row)}`).join('\n')}`)
   say(
     violations.length === 0
-      ? `\nThe books are right: ${checks.length} rules hold.`
+      ? `\nThe books are right: ${auditChecks.length} rules hold.`
       : `\n${violations.length} rules are broken.`,
   )
   return violations.length === 0

@@ -100,6 +100,8 @@ export type ServiceOptions = {
   readonly logger: Logger
   readonly requestLine?: RequestLine | undefined
   readonly batches?: Partial<BatchSettings>
+  /** For a connection and for an answer; by default what a caller may wait for. */
+  readonly databaseTimeoutMs?: number
   /** By default the sandbox's. */
   readonly rail?: Rail
   /** All processes of this host; by default this one. */
@@ -125,6 +127,7 @@ export type Service = {
 }
 
 const LOOK_MS = 200
+const QUERY_MS_MAX = 15_000
 const pingSql = statement<{ one: number }>('ping', 'select 1 as one')
 
 /** One process of the service, put together by hand: who knows whom is read here. */
@@ -132,7 +135,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const { config, clock, ids, logger } = options
   const db = openDatabase(options.connection, {
     connectionsMax: 10,
-    queryTimeoutMs: 15_000,
+    queryTimeoutMs: options.databaseTimeoutMs ?? QUERY_MS_MAX,
+    connectTimeoutMs: options.databaseTimeoutMs,
     onError: (error) => logger.warn({ err: error }, 'a database connection failed'),
   })
   const metrics = createMetrics()

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { waitingSql } from '../../test/harness/patience.ts'
 import { newEndToEnd, railPayment } from '../../test/harness/rail-payment.ts'
 import { startTestService, testService } from '../../test/harness/test-service.ts'
 import { auditRules } from '../audit.ts'
@@ -159,8 +160,7 @@ describe('the audit', () => {
       const running = auditRules(it.connection, { signal: cut.signal })
       const rejected = expect(running).rejects.toThrow()
       await vi.waitFor(async () => {
-        const waiting = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%broken_count%'"
-        expect(await it.rows(waiting)).toHaveLength(1)
+        expect(await it.rows(`${waitingSql} and query like '%broken_count%'`)).toHaveLength(1)
       }, PATIENT)
       cut.abort()
       await rejected

@@ -1,7 +1,8 @@
 import type { AddressInfo } from 'node:net'
-import { AxeBuilder } from '@axe-core/playwright'
+import axe from 'axe-core'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
+import { PATIENCE_MS } from '../harness/patience.ts'
 import type { TestService } from '../harness/test-service.ts'
 import { launchBrowser } from './launch.ts'
 
@@ -20,24 +21,24 @@ export type TestBrowser = {
   beside(page: Page, path: string): Promise<Page>
 }
 
-const UNPACK_MS_MAX = 180_000
-/** Below the time that a test may take: a slow machine is no fault of a page. */
-const WAIT_MS_MAX = 50_000
 const TICK_MS = 50
 
+/** One for all test files of a process, with which it ends. */
+let browser: Promise<Browser> | undefined
+
 /**
- * One browser for a test file; time passes in the service as it does in the browser. Whatever a page complains of (console,
+ * A browser for a test file; time passes in the service as it does in the browser. Whatever a page complains of (console,
  * policy, exceptions) fails the test.
  */
 export function testBrowser(it: TestService): TestBrowser {
-  let browser: Browser
   let contexts: BrowserContext[] = []
   let complaints: string[] = []
   let ticking: NodeJS.Timeout
   beforeAll(async () => {
     ticking = setInterval(() => it.clock.advance(TICK_MS), TICK_MS)
-    browser = await launchBrowser()
-  }, UNPACK_MS_MAX)
+    browser ??= launchBrowser()
+    await browser
+  })
   afterEach(async () => {
     await Promise.all(contexts.map((context) => context.close()))
     const heard = complaints
@@ -45,22 +46,19 @@ export function testBrowser(it: TestService): TestBrowser {
     complaints = []
     expect(heard).toEqual([])
   })
-  afterAll(async () => {
-    clearInterval(ticking)
-    await browser?.close()
-  })
+  afterAll(() => clearInterval(ticking))
 
   const address = () => `http://127.0.0.1:${(it.service.app.server.address() as AddressInfo).port}`
   return {
     async open(path, { locale = 'pt-BR', width = 1280, dark = false, refusals = [] } = {}) {
-      const context = await browser.newContext({
+      const context = await (await browser!).newContext({
         locale,
         baseURL: address(),
         viewport: { width, height: 900 },
         colorScheme: dark ? 'dark' : 'light',
         permissions: ['clipboard-read', 'clipboard-write'],
       })
-      context.setDefaultTimeout(WAIT_MS_MAX)
+      context.setDefaultTimeout(PATIENCE_MS)
       contexts.push(context)
       context.on('page', (page) => watch(page, refusals, (complaint) => complaints.push(complaint)))
       const page = await context.newPage()
@@ -87,13 +85,44 @@ function watch(page: Page, refusals: readonly RegExp[], complain: (complaint: st
   })
 }
 
+type Violation = {
+  readonly id: string
+  readonly impact: string | null
+  readonly nodes: readonly { readonly html: string }[]
+}
+
 /** What is seriously in the way of people who use a keyboard, a reader or their eyes in the sun. */
-export async function expectAccessible(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze()
+export function expectAccessible(page: Page): Promise<void> {
+  return expectNothingSerious(page, {})
+}
+
+async function expectNothingSerious(page: Page, options: axe.RunOptions): Promise<void> {
+  // Only what is wrong is told in full: to describe what is right takes longer than to find it.
+  const asked = JSON.stringify({ resultTypes: ['violations'], selectors: false, ...options })
+  const violations = await page.evaluate<Violation[]>(
+    `(async () => {
+      ${axe.source}
+      // A colour on its way to another is neither of them.
+      const moving = document.getAnimations().filter((one) => one instanceof CSSTransition)
+      await Promise.allSettled(moving.map(({ finished }) => finished))
+      return (await axe.run(document, ${asked})).violations
+    })()`,
+  )
   const serious = violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`)
   expect(serious).toEqual([])
+}
+
+/**
+ * In light and dark. Only colours tell the two apart (no script asks which it is), so only their contrast is looked at
+ * twice.
+ */
+export async function expectAccessibleInBoth(page: Page): Promise<void> {
+  await expectAccessible(page)
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await expectNothingSerious(page, { runOnly: ['color-contrast'] })
+  await page.emulateMedia({ colorScheme: 'light' })
 }
 
 /** Nothing sticks out to the side: a phone scrolls down only. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { testService } from '../harness/test-service.ts'
-import { expectAccessible, expectFits, testBrowser } from './browser.ts'
+import { expectAccessibleInBoth, expectFits, testBrowser } from './browser.ts'
 
 const it = testService()
 const browser = testBrowser(it)
@@ -19,17 +19,15 @@ describe('the first page', () => {
   })
 
   test('is readable at 360 px, accessible in light and dark, and can be walked by keyboard', async () => {
-    for (const dark of [false, true]) {
-      const page = await browser.open('/', { locale: 'en-US', width: 360, dark })
-      await page.getByRole('heading', { level: 1 }).waitFor()
-      await expectFits(page)
-      await expectAccessible(page)
-      await page.keyboard.press('Tab')
-      const focused = page.locator(':focus')
-      expect(await focused.textContent()).toBe('Skip to content')
-      await page.keyboard.press('Enter')
-      expect(await page.locator(':focus').getAttribute('id')).toBe('content')
-    }
+    const page = await browser.open('/', { locale: 'en-US', width: 360 })
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await expectFits(page)
+    await expectAccessibleInBoth(page)
+    await page.keyboard.press('Tab')
+    const focused = page.locator(':focus')
+    expect(await focused.textContent()).toBe('Skip to content')
+    await page.keyboard.press('Enter')
+    expect(await page.locator(':focus').getAttribute('id')).toBe('content')
   })
 
   test.each(['/panel', '/panel/sales/1', '/register', '/phone', '/operator', '/pay/x'])('%s loads', async (path) => {

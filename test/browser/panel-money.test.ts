@@ -5,7 +5,7 @@ import { merchants } from '../harness/merchants.ts'
 import { accepted, moneyOf, payOut } from '../harness/money-out.ts'
 import { signedIn } from '../harness/pages.ts'
 import { testService } from '../harness/test-service.ts'
-import { expectAccessible, expectFits, testBrowser } from './browser.ts'
+import { expectAccessible, expectAccessibleInBoth, expectFits, testBrowser } from './browser.ts'
 import { expectNothingKept, panelPages } from './panel-page.ts'
 
 const it = testService({ deliveries: true })
@@ -252,20 +252,20 @@ async function expectFocusSeen(page: Page): Promise<void> {
 }
 
 describe('every page of it', () => {
-  test.each([false, true])('is accessible, fits a phone and shows the focus; dark: %s', async (dark) => {
+  test('is accessible in light and dark, fits a phone and shows the focus', async () => {
     const shop = await signedIn(it)
     await it.given.paidSale(shop)
     const payout = await accepted(payOut({ ...shop }))
     await shop.panel.post('/panel/api/v1.1/sandbox/recipients', { name: 'Um recebedor de nome comprido' })
-    const page = await openPanel(shop, '/panel', { width: 360, dark })
+    const page = await openPanel(shop, '/panel', { width: 360 })
     for (const path of [...paths, `/panel/payouts/${payout}`]) {
       await page.goto(path)
       await page.getByRole('heading', { level: 1 }).waitFor()
       await page.getByText('live', { exact: true }).waitFor()
       await expect.poll(() => page.getByText('Loading…').count()).toBe(0)
       await expectFits(page)
-      await expectAccessible(page)
-      if (!dark) await expectFocusSeen(page)
+      await expectAccessibleInBoth(page)
+      await expectFocusSeen(page)
     }
   })
 

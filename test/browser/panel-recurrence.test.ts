@@ -4,7 +4,7 @@ import { merchants } from '../harness/merchants.ts'
 import { type SignedIn, signedIn } from '../harness/pages.ts'
 import { advanceTo, authorizationOf, recurrences, variable, withRetries } from '../harness/recurrences.ts'
 import { testService } from '../harness/test-service.ts'
-import { expectAccessible, expectFits, testBrowser } from './browser.ts'
+import { expectAccessible, expectAccessibleInBoth, expectFits, testBrowser } from './browser.ts'
 import { openPanel } from './sign-in.ts'
 
 const it = testService({ deliveries: true })
@@ -245,16 +245,14 @@ describe('the pages of recurrences', () => {
   test('fit a phone, are accessible in light and dark, and speak Portuguese', async () => {
     const shop = await signedIn(it)
     const paths = await everyPage(shop)
-    for (const dark of [false, true]) {
-      const page = await openPanel(browser, shop, '/panel/plans', { width: 360, dark, locale: 'pt-BR' })
-      for (const path of paths) {
-        await page.goto(path)
-        await page.getByRole('heading', { level: 1 }).waitFor()
-        await page.getByText('ao vivo', { exact: true }).waitFor()
-        await page.locator('.spinner').waitFor({ state: 'detached' })
-        await expectFits(page)
-        await expectAccessible(page)
-      }
+    const page = await openPanel(browser, shop, '/panel/plans', { width: 360, locale: 'pt-BR' })
+    for (const path of paths) {
+      await page.goto(path)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.getByText('ao vivo', { exact: true }).waitFor()
+      await page.locator('.spinner').waitFor({ state: 'detached' })
+      await expectFits(page)
+      await expectAccessibleInBoth(page)
     }
   })
 

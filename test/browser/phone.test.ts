@@ -4,7 +4,7 @@ import { situationOf, type TestAccount } from '../harness/given.ts'
 import { codeOf } from '../harness/phones.ts'
 import { authorizationOf, checkOut, recurrenceBody, recurrences, type Terms, variable } from '../harness/recurrences.ts'
 import { testService } from '../harness/test-service.ts'
-import { expectAccessible, expectFits, testBrowser } from './browser.ts'
+import { expectAccessible, expectAccessibleInBoth, expectFits, testBrowser } from './browser.ts'
 
 const it = testService()
 const browser = testBrowser(it)
@@ -183,33 +183,31 @@ describe('the payer phone', () => {
 
   test('by keyboard alone, at 360 px, in light and dark, accessible on every screen', async () => {
     const account = await it.given.account()
-    for (const dark of [false, true]) {
-      const sale = await it.given.sale(account, { amount: 1 })
-      const page = await browser.open('/phone', { width: 360, dark })
-      const code = page.getByLabel('PIX copia e cola')
-      await code.waitFor()
-      await expectFits(page)
-      await expectAccessible(page)
-      await code.focus()
-      await page.keyboard.insertText(await codeOf(account, sale))
-      await page.keyboard.press('Tab')
-      await page.keyboard.press('Enter')
-      const pay = page.getByRole('button', { name: /^Pagar R\$/ })
-      await pay.waitFor()
-      await expectFits(page)
-      await expectAccessible(page)
-      await pay.focus()
-      await page.keyboard.press('Enter')
-      await page.getByText(/^Pago: R\$/).waitFor()
-      await page.getByRole('tab', { name: 'Pagar' }).focus()
-      await page.keyboard.press('ArrowRight')
-      await page.getByText('Nenhuma autorização ainda').waitFor()
-      await page.keyboard.press('ArrowRight')
-      await page.getByText('PIX enviado').waitFor()
-      await expectFits(page)
-      await expectAccessible(page)
-      expect(await situationOf(account, sale)).toBe('PAID')
-    }
+    const sale = await it.given.sale(account, { amount: 1 })
+    const page = await browser.open('/phone', { width: 360 })
+    const code = page.getByLabel('PIX copia e cola')
+    await code.waitFor()
+    await expectFits(page)
+    await expectAccessibleInBoth(page)
+    await code.focus()
+    await page.keyboard.insertText(await codeOf(account, sale))
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    const pay = page.getByRole('button', { name: /^Pagar R\$/ })
+    await pay.waitFor()
+    await expectFits(page)
+    await expectAccessibleInBoth(page)
+    await pay.focus()
+    await page.keyboard.press('Enter')
+    await page.getByText(/^Pago: R\$/).waitFor()
+    await page.getByRole('tab', { name: 'Pagar' }).focus()
+    await page.keyboard.press('ArrowRight')
+    await page.getByText('Nenhuma autorização ainda').waitFor()
+    await page.keyboard.press('ArrowRight')
+    await page.getByText('PIX enviado').waitFor()
+    await expectFits(page)
+    await expectAccessibleInBoth(page)
+    expect(await situationOf(account, sale)).toBe('PAID')
   })
 
   test('on a desk it stands in the frame of a phone', async () => {

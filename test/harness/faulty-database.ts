@@ -1,13 +1,13 @@
 import type { AddressInfo } from 'node:net'
 import pg from 'pg'
 import { pino } from 'pino'
-import { vi } from 'vitest'
 import type { BatchSettings } from '../../src/batches.ts'
 import type { Config } from '../../src/config.ts'
 import { clientConfig, type Database } from '../../src/platform/database/database.ts'
 import { systemRandomIds } from '../../src/platform/random-ids.ts'
 import { createService, type Service } from '../../src/service.ts'
 import { type ApiClient, apiClient } from './api-client.ts'
+import { PATIENCE_MS, until } from './patience.ts'
 import { OPERATOR_TOKEN, type TestService } from './test-service.ts'
 
 /** Another process of the service, on the same database and clock. */
@@ -23,6 +23,7 @@ export async function anotherService(
     clock,
     ids: systemRandomIds(),
     logger: pino({ level: 'silent' }),
+    databaseTimeoutMs: PATIENCE_MS,
     batches,
   })
   await service.app.listen({ host: '127.0.0.1', port: 0 })
@@ -50,7 +51,7 @@ export async function deadlocksBetweenTwo(
     await work(services)
   } finally {
     for (const service of services) await service.close()
-    await vi.waitUntil(async () => (await ask('select pid as n from pg_stat_activity')).every((pid) => known.has(pid)))
+    await until(async () => (await ask('select pid as n from pg_stat_activity')).every((pid) => known.has(pid)))
   }
   const [after] = await ask('select deadlocks as n from pg_stat_database')
   await watcher.end()

@@ -1,12 +1,14 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { inject } from 'vitest'
+import { afterAll, inject } from 'vitest'
 import { createDatabase, dropDatabase, placeOf } from './test-server.ts'
 
 const root = resolve(import.meta.dirname, '../..')
+/** Every start would compile the same files again. */
+const compiled = join(root, 'node_modules/.cache/compiled')
 const cleanUps: (() => unknown)[] = []
 
 /** For an afterEach: whatever a test started is stopped, latest first. */
@@ -18,6 +20,30 @@ export const later = (step: () => unknown): void => void cleanUps.push(step)
 export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'quitado-start-'))
   later(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+let template: Promise<string> | undefined
+const templates: string[] = []
+afterAll(() => {
+  for (const folder of templates) rmSync(folder, { recursive: true, force: true })
+})
+
+/** As the first start and a stop leave it: to copy a database is much faster than to make it. */
+export async function usedFolder(): Promise<string> {
+  template ??= makeTemplate()
+  const folder = newFolder()
+  // With its owner, who is not always ourselves.
+  execFileSync('cp', ['-a', `${await template}/.`, folder])
+  return folder
+}
+
+async function makeTemplate(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'quitado-start-'))
+  templates.push(folder)
+  const first = await quitado({ QUITADO_DATA: folder })
+  first.signal('SIGTERM')
+  await first.ended
   return folder
 }
 
@@ -55,7 +81,7 @@ export async function quitado(env: Record<string, string>, args: readonly string
   const port = Number(env['PORT'] ?? (await freePort()))
   const child = spawn(process.execPath, ['src/main.ts', ...args], {
     cwd: root,
-    env: { ...process.env, LOG_LEVEL: 'warn', PORT: String(port), ...env },
+    env: { ...process.env, NODE_COMPILE_CACHE: compiled, LOG_LEVEL: 'warn', PORT: String(port), ...env },
   })
   let output = ''
   const ended = new Promise<number | null>((done) => child.once('exit', done))
@@ -79,8 +105,3 @@ export const postmasterOf = (folder: string): number =>
   Number(readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0])
 export const isAlive = (pid: number): boolean =>
   existsSync(`/proc/${pid}`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
-
-/** Bounded by the test's own time-out. */
-export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((done) => setTimeout(done, 50))
-}

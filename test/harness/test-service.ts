@@ -1,6 +1,5 @@
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest'
-import { findViolations } from '../../src/audit.ts'
 import type { BatchSettings } from '../../src/batches.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import type { Connection } from '../../src/platform/database/database.ts'
@@ -11,8 +10,10 @@ import { createSandboxRail } from '../../src/rail/sandbox/sandbox-rail.ts'
 import { createService, type Service } from '../../src/service.ts'
 import { sweepExpiries, sweepOrders, sweepOutflows, sweepRecurrences } from '../../src/worker/sweeps.ts'
 import { type ApiClient, apiClient } from './api-client.ts'
+import { bookAudit } from './book-audit.ts'
 import { type Given, givens } from './given.ts'
 import { type ManualClock, manualClock } from './manual-clock.ts'
+import { PATIENCE_MS } from './patience.ts'
 import { createDatabase, dropDatabase, placeOf } from './test-server.ts'
 
 export type TestService = {
@@ -30,9 +31,15 @@ export type TestService = {
   deliver(): Promise<void>
   /** What the background worker would do now. */
   sweep(): Promise<void>
+  /** The rules of the books that do not hold now. */
+  violations(): Promise<Record<string, unknown>[]>
+  /** Those that would not hold after a change, which is taken back. */
+  brokenBy(sql: string): Promise<string[]>
   /** Plain SQL, for looking only. */
   rows<Row = Record<string, unknown>>(sql: string, values?: readonly unknown[]): Promise<Row[]>
 }
+
+export type StartedService = TestService & { stop(): Promise<void> }
 
 export type TestServiceOptions = {
   readonly batches?: Partial<BatchSettings>
@@ -51,12 +58,12 @@ let databases = 0
  * audited and no connection may still be out.
  */
 export function testService(options: TestServiceOptions = {}): TestService {
-  const holder: { current?: TestService & { stop(): Promise<void> } } = {}
+  const holder: { current?: StartedService } = {}
   beforeAll(async () => {
     holder.current = await startTestService(options)
   })
   afterEach(async () => {
-    expect(await findViolations(holder.current!.connection)).toEqual([])
+    expect(await holder.current!.violations()).toEqual([])
   })
   afterAll(() => holder.current?.stop())
   return new Proxy({} as TestService, { get: (_target, name) => holder.current![name as keyof TestService] })
@@ -67,7 +74,7 @@ export async function startTestService({
   env = {},
   deliveries = false,
   rail,
-}: TestServiceOptions = {}): Promise<TestService & { stop(): Promise<void> }> {
+}: TestServiceOptions = {}): Promise<StartedService> {
   const server = inject('server')
   const database = `quitado_${process.pid}_${++databases}`
   await createDatabase(server, database, server.template)
@@ -87,11 +94,13 @@ export async function startTestService({
     ids: systemRandomIds(),
     logger,
     requestLine,
+    databaseTimeoutMs: PATIENCE_MS,
     ...(batches ? { batches } : {}),
     ...(rail ? { rail: { ...createSandboxRail('pay.test'), ...rail } } : {}),
   })
   await service.app.listen({ host: '127.0.0.1', port: 0 })
   if (deliveries) service.deliveries.start()
+  const books = bookAudit(connection)
   const api = apiClient((service.app.server.address() as AddressInfo).port)
   return {
     api,
@@ -113,8 +122,11 @@ export async function startTestService({
       await sweepOrders(service.sweeps)
       await sweepRecurrences(service.sweeps)
     },
+    violations: books.violations,
+    brokenBy: books.brokenBy,
     rows: <Row>(sql: string, values: readonly unknown[] = []) => service.db.query<Row>({ name: '', text: sql }, values),
     async stop() {
+      await books.close()
       await service.close()
       await dropDatabase(server, database)
     },

@@ -8,6 +8,7 @@ import { sweepExpiries } from '../../src/worker/sweeps.ts'
 import type { Reply } from '../harness/api-client.ts'
 import { deadlocksBetweenTwo, loseConnection, type OtherService, onStatement } from '../harness/faulty-database.ts'
 import { checkoutBody, type TestAccount, type TestSale } from '../harness/given.ts'
+import { until, waitingSql } from '../harness/patience.ts'
 import { railPayment } from '../harness/rail-payment.ts'
 import { testService } from '../harness/test-service.ts'
 
@@ -268,9 +269,9 @@ describe('a batch of checkouts', () => {
     await holder.query('begin')
     await holder.query('lock table sale in share row exclusive mode')
     const flying = create(account, 'flying')
-    await vi.waitUntil(async () => (await holder.query('select 1 from pg_locks where not granted')).rowCount! > 0)
+    await until(async () => (await holder.query(waitingSql)).rowCount! > 0)
     const waiting = references.map((reference) => create(account, reference))
-    await vi.waitUntil(async () => {
+    await until(async () => {
       const { queues } = (await single.operator.get('/operator/v1/queues')).body
       return queues.find(({ queue }: { queue: string }) => queue === 'checkout').depth === references.length
     })

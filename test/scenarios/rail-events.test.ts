@@ -5,6 +5,7 @@ import { Overloaded, Unavailable } from '../../src/platform/batcher.ts'
 import { clientConfig } from '../../src/platform/database/database.ts'
 import { deadlocksBetweenTwo, loseConnection, onStatement } from '../harness/faulty-database.ts'
 import { pay, situationOf, type TestAccount, type TestSale } from '../harness/given.ts'
+import { until } from '../harness/patience.ts'
 import { newEndToEnd, railPayment } from '../harness/rail-payment.ts'
 import { startTestService, testService } from '../harness/test-service.ts'
 
@@ -40,7 +41,7 @@ const depthOf = async (queue: string): Promise<number> => {
   return queues.find((one: { queue: string }) => one.queue === queue).depth
 }
 const blocked = (service: typeof it, count: number) =>
-  vi.waitUntil(
+  until(
     async () =>
       (await countOf(
         service,
@@ -274,7 +275,7 @@ describe('a door that is full', () => {
       const flying = pay(account, first)
       await blocked(single, 1)
       const waiting = [pay(account, second), pay(account, third)]
-      await vi.waitUntil(async () => (await depthOf('simulator')) === 2)
+      await until(async () => (await depthOf('simulator')) === 2)
       return { taken: [flying, ...waiting], late: await pay(account, fourth) }
     })
     expect([held.late.http, held.late.headers['retry-after']]).toEqual([503, '1'])

@@ -2,7 +2,8 @@ import pg from 'pg'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type ApiClient, apiClient } from '../harness/api-client.ts'
 import { checkoutBody } from '../harness/given.ts'
-import { cleanUp, later, newDatabaseUrl, newFolder, quitado, until } from '../harness/quitado-process.ts'
+import { until } from '../harness/patience.ts'
+import { cleanUp, later, newDatabaseUrl, newFolder, quitado } from '../harness/quitado-process.ts'
 import { holdCalls, listenAt, startReceiver } from '../harness/receiver.ts'
 
 afterEach(cleanUp)

@@ -5,7 +5,8 @@ import pg from 'pg'
 import { afterEach, describe, expect, test } from 'vitest'
 import { apiClient } from '../harness/api-client.ts'
 import { checkoutBody } from '../harness/given.ts'
-import { cleanUp, newDatabaseUrl, newFolder, quitado, until } from '../harness/quitado-process.ts'
+import { until } from '../harness/patience.ts'
+import { cleanUp, newDatabaseUrl, newFolder, quitado } from '../harness/quitado-process.ts'
 
 afterEach(cleanUp)
 

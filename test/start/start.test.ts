@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterEach, describe, expect, test } from 'vitest'
 import { apiClient } from '../harness/api-client.ts'
+import { until } from '../harness/patience.ts'
 import {
   cleanUp,
   isAlive,
@@ -14,7 +15,7 @@ import {
   newFolder,
   postmasterOf,
   quitado,
-  until,
+  usedFolder,
 } from '../harness/quitado-process.ts'
 import { childrenOf } from '../harness/running-service.ts'
 
@@ -61,7 +62,7 @@ describe('npm start', () => {
   })
 
   test('a second start on the same folder is one clear line', async () => {
-    const folder = newFolder()
+    const folder = await usedFolder()
     const first = await quitado({ QUITADO_DATA: folder })
     const second = await quitado({ QUITADO_DATA: folder })
     expect(await second.ended).toBe(1)
@@ -71,7 +72,7 @@ describe('npm start', () => {
   })
 
   test('survives kill -9 of everything and leaves no server behind', async () => {
-    const folder = newFolder()
+    const folder = await usedFolder()
     const first = await quitado({ QUITADO_DATA: folder })
     const postmaster = postmasterOf(folder)
     const service = childrenOf(first.pid).find((child) => child.command.includes('process.ts'))!.pid
@@ -109,7 +110,7 @@ describe('npm start', () => {
   })
 
   test('audit attaches to the running server and exits 1 when a book is wrong', async () => {
-    const folder = newFolder()
+    const folder = await usedFolder()
     await quitado({ QUITADO_DATA: folder })
     expect(await (await quitado({ QUITADO_DATA: folder }, ['audit'])).ended).toBe(0)
     const client = new pg.Client({ host: join(folder, 'postgres-socket'), user: 'postgres', database: 'quitado' })
@@ -145,7 +146,7 @@ describe('a wrong start is one line', () => {
     await new Promise((done) => server.once('listening', done))
     later(() => server.close())
     const { port } = server.address() as { port: number }
-    const started = await quitado({ QUITADO_DATA: newFolder(), PORT: String(port) })
+    const started = await quitado({ QUITADO_DATA: await usedFolder(), PORT: String(port) })
     expect(await started.ended).toBe(1)
     expect(started.output().trim().split('\n').at(-1)).toBe(`PORT: ${port} is in use on 127.0.0.1`)
   })

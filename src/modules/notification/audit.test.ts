@@ -1,21 +1,13 @@
-import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startReceiver } from '../../../test/harness/receiver.ts'
-import { createDatabase, dropDatabase, placeOf } from '../../../test/harness/test-server.ts'
-import { startTestService } from '../../../test/harness/test-service.ts'
-import { findViolations } from '../../audit.ts'
-import { clientConfig } from '../../platform/database/database.ts'
+import { type StartedService, startTestService } from '../../../test/harness/test-service.ts'
 import { notificationChecks } from './audit.ts'
 
-const server = inject('server')
-const copyName = `quitado_notification_audit_${process.pid}`
-const copy = placeOf(server, copyName)
-let original: string
+let it: StartedService
 
 /** One that was delivered, one that failed to its end, one that waits after two attempts, one that waits for its first. */
 beforeAll(async () => {
-  const it = await startTestService({ deliveries: true })
-  original = 'database' in it.connection ? it.connection.database : new URL(it.connection.url).pathname.slice(1)
+  it = await startTestService({ deliveries: true })
   const receiver = await startReceiver()
   const account = await it.given.account()
   await account.api.put('/v1.1/account/notifications', { payment: { url: receiver.url } })
@@ -33,23 +25,8 @@ beforeAll(async () => {
   await it.service.deliveries.stop()
   await receiver.stop()
   await it.given.paidSale(account, { referenceCode: 'waiting' })
-  await it.service.close()
 })
-afterAll(() => dropDatabase(server, original))
-
-/** The rules that are broken in a copy of that world after the statement. */
-async function brokenBy(sql: string): Promise<string[]> {
-  await createDatabase(server, copyName, original)
-  const client = new pg.Client(clientConfig(copy))
-  await client.connect()
-  try {
-    await client.query(sql)
-    return (await findViolations(copy)).map(({ check }) => check)
-  } finally {
-    await client.end()
-    await dropDatabase(server, copyName)
-  }
-}
+afterAll(() => it.stop())
 
 const the = (reference: string) =>
   `(select n.id from notification n join sale s on s.id = n.resource_id where s.reference_code = '${reference}')`
@@ -133,10 +110,10 @@ const corruptions: { what: string; sql: string; broken: string[] }[] = [
 ]
 
 describe('the audit of notifications', () => {
-  test('finds nothing wrong with those that are right', async () => expect(await brokenBy('select 1')).toEqual([]))
+  test('finds nothing wrong with those that are right', async () => expect(await it.brokenBy('select 1')).toEqual([]))
 
   test.each(corruptions)('finds $what', async ({ sql, broken }) => {
-    expect((await brokenBy(sql)).sort()).toEqual([...broken].sort())
+    expect((await it.brokenBy(sql)).sort()).toEqual([...broken].sort())
   })
 
   test('has a corruption here for each of its four rules', () => {

@@ -4,7 +4,6 @@ import { onStatement } from '../../../test/harness/faulty-database.ts'
 import type { TestAccount } from '../../../test/harness/given.ts'
 import { startReceiver } from '../../../test/harness/receiver.ts'
 import { startTestService, type TestService } from '../../../test/harness/test-service.ts'
-import { findViolations } from '../../audit.ts'
 import { DAY_MS, type Instant } from '../../kernel/calendar.ts'
 import { clientConfig } from '../../platform/database/database.ts'
 import { sweepNotificationDays } from '../../worker/sweeps.ts'
@@ -129,7 +128,7 @@ describe('the days of notifications are made', () => {
       { place: 'notification_attempt_20261117', n: 1 },
     ])
     expect(await attemptsOf(account, sale)).toHaveLength(2)
-    expect(await findViolations(it.connection)).toEqual([])
+    expect(await it.violations()).toEqual([])
   })
 })
 
@@ -155,7 +154,7 @@ describe('days beyond those that are kept', () => {
     expect([await attemptsOf(account, old), (await attemptsOf(account, young)).length]).toEqual([[], 1])
     expect((await account.api.get('/v1.1/notifications')).body.totalElements).toBe(1)
     expect((await account.api.post(`/v1.1/transactions/${old.uuid}/webhook/redeliver`)).http).toBe(404)
-    expect(await findViolations(it.connection)).toEqual([])
+    expect(await it.violations()).toEqual([])
   })
 
   test('are dropped all at once after a long stop', async () => {
@@ -176,7 +175,7 @@ describe('days beyond those that are kept', () => {
     it.clock.advance(DAY_MS)
     expect(await keep(1)).toMatchObject({ undelivered: 3 })
     expect(await it.rows('select resource_id from notification_queue')).toEqual([{ resource_id: young.uuid }])
-    expect(await findViolations(it.connection)).toEqual([])
+    expect(await it.violations()).toEqual([])
     expect(await keep(1)).toMatchObject({ dropped: [], undelivered: 0 })
   })
 })
@@ -287,7 +286,7 @@ describe('when somebody else is there', () => {
     const holding = await reader(it, 'lock table notification in access share mode')
     await keep(1)
     await holding.leave()
-    expect(await findViolations(it.connection)).toEqual([])
+    expect(await it.violations()).toEqual([])
     const { result } = (await account.api.get('/v1.1/notifications')).body
     expect(result).toMatchObject([{ state: 'DELIVERED', attempts: 1 }])
   })

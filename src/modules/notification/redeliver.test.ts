@@ -1,9 +1,10 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import pg from 'pg'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Reply } from '../../../test/harness/api-client.ts'
 import { pay, type TestAccount } from '../../../test/harness/given.ts'
 import { type Merchant, merchants } from '../../../test/harness/merchants.ts'
+import { until } from '../../../test/harness/patience.ts'
 import { testService } from '../../../test/harness/test-service.ts'
 import { DAY_MS, HOUR_MS, type Instant, instantFromWire, plusMs } from '../../kernel/calendar.ts'
 import { clientConfig } from '../../platform/database/database.ts'
@@ -650,7 +651,7 @@ describe('sending many again', () => {
       [id],
     )
     const answer = send(account, row!.resource_id)
-    await vi.waitUntil(async () => {
+    await until(async () => {
       const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
       return (await resting.rows(waiting)).length > 0
     })

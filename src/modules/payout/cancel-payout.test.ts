@@ -13,6 +13,7 @@ import {
   railReport,
   simulate,
 } from '../../../test/harness/money-out.ts'
+import { waitingSql } from '../../../test/harness/patience.ts'
 import { testService } from '../../../test/harness/test-service.ts'
 import { MINUTE_MS, SECOND_MS } from '../../kernel/calendar.ts'
 import { clientConfig } from '../../platform/database/database.ts'
@@ -121,9 +122,7 @@ describe('an order that somebody is just taking', () => {
     await client.query('begin')
     await client.query(`update outflow set tries = 1, due_at = due_at + interval '30 seconds' where id = $1`, [uuid])
     const cancelling = cancel(account, uuid)
-    await expect
-      .poll(() => it.rows(`select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%outflow%'`))
-      .toHaveLength(1)
+    await expect.poll(() => it.rows(`${waitingSql} and query like '%outflow%'`)).toHaveLength(1)
     await client.query('commit')
     expect((await cancelling).body.situation).toBe('CANCELLED')
     expect(rail.asked).toEqual([reference])

@@ -1,47 +1,25 @@
-import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openPhone } from '../../../test/harness/phones.ts'
-import { createDatabase, dropDatabase, placeOf } from '../../../test/harness/test-server.ts'
-import { startTestService } from '../../../test/harness/test-service.ts'
-import { findViolations } from '../../audit.ts'
-import { clientConfig } from '../../platform/database/database.ts'
+import { type StartedService, startTestService } from '../../../test/harness/test-service.ts'
 import { phoneChecks } from './audit.ts'
 
-const server = inject('server')
-const copyName = `quitado_phone_audit_${process.pid}`
-const copy = placeOf(server, copyName)
-let original: string
+let it: StartedService
 
 /** A phone that paid once, and once too often. */
 beforeAll(async () => {
-  const it = await startTestService()
-  original = 'database' in it.connection ? it.connection.database : new URL(it.connection.url).pathname.slice(1)
+  it = await startTestService()
   const phone = await openPhone(it)
   const sale = await it.given.sale(await it.given.account(), { amount: 10 })
   const read = await phone.api.post('/phone/api/readings', { charge: sale.txid })
   await phone.pay(read.body.reading, { times: 2 })
-  await it.service.close()
 })
-afterAll(() => dropDatabase(server, original))
-
-async function brokenBy(sql: string): Promise<string[]> {
-  await createDatabase(server, copyName, original)
-  const client = new pg.Client(clientConfig(copy))
-  await client.connect()
-  try {
-    await client.query(sql)
-    return (await findViolations(copy)).map(({ check }) => check)
-  } finally {
-    await client.end()
-    await dropDatabase(server, copyName)
-  }
-}
+afterAll(() => it.stop())
 
 const [addsUp, reported] = phoneChecks.map(({ name }) => name) as [string, string]
 
 describe('the audit of the phones', () => {
   test('finds nothing in a world that is right', async () => {
-    expect(await brokenBy('select 1')).toEqual([])
+    expect(await it.brokenBy('select 1')).toEqual([])
   })
 
   test.each([
@@ -54,10 +32,10 @@ describe('the audit of the phones', () => {
     ['one that paid, said to have come back', reported, "update phone_entry set outcome = 'REVERSED' where seq = 2"],
     ['one that came back, said to have paid', reported, "update phone_entry set outcome = 'PAID' where seq = 3"],
   ])('finds %s', async (_what, rule, sql) => {
-    expect(await brokenBy(sql)).toEqual([rule])
+    expect(await it.brokenBy(sql)).toEqual([rule])
   })
 
   test('a payment that was sent and not yet reported is right', async () => {
-    expect(await brokenBy("update phone_entry set outcome = 'SENT', end_to_end = 'E1' where seq = 3")).toEqual([])
+    expect(await it.brokenBy("update phone_entry set outcome = 'SENT', end_to_end = 'E1' where seq = 3")).toEqual([])
   })
 })

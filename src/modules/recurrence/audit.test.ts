@@ -1,23 +1,15 @@
-import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pay, shopper, type TestAccount } from '../../../test/harness/given.ts'
-import { createDatabase, dropDatabase, placeOf } from '../../../test/harness/test-server.ts'
-import { startTestService } from '../../../test/harness/test-service.ts'
-import { findViolations } from '../../audit.ts'
-import { clientConfig } from '../../platform/database/database.ts'
+import { type StartedService, startTestService } from '../../../test/harness/test-service.ts'
 import { recurrenceChecks } from './audit.ts'
 
-const server = inject('server')
-const copyName = `quitado_recurrence_audit_${process.pid}`
-const copy = placeOf(server, copyName)
-let original: string
+let it: StartedService
 
 const sim = (account: TestAccount, path: string) => account.api.post(`/v1.1/pix-automatic/sandbox/sim/${path}`)
 
 /** Mandates by their reference: unanswered, in force after three months, failed once, ended, and paid at once. */
 beforeAll(async () => {
-  const it = await startTestService()
-  original = 'database' in it.connection ? it.connection.database : new URL(it.connection.url).pathname.slice(1)
+  it = await startTestService()
   const account = await it.given.account()
   const terms = { title: 'Gold', frequency: 'MONTHLY', recurrenceAmount: 50, retryPolicy: 'ACCEPT_3R_7D' }
   const planId = (await account.api.post('/v1.1/pix-automatic/plans', terms)).body.id
@@ -39,23 +31,8 @@ beforeAll(async () => {
   await sim(account, `recurrence/${failed.idRec}/fail/AM04`)
   await sim(account, `recurrence/${(await mandate('ended', later)).idRec}/scenario/cancel-by-payer`)
   await pay(account, await mandate('paid', { ...later, immediatePayment: true }, { amount: 9 }))
-  await it.service.close()
 })
-afterAll(() => dropDatabase(server, original))
-
-/** The rules that are broken in a copy of that world after the statement. */
-async function brokenBy(sql: string): Promise<string[]> {
-  await createDatabase(server, copyName, original)
-  const client = new pg.Client(clientConfig(copy))
-  await client.connect()
-  try {
-    await client.query(sql)
-    return (await findViolations(copy)).map(({ check }) => check).sort()
-  } finally {
-    await client.end()
-    await dropDatabase(server, copyName)
-  }
-}
+afterAll(() => it.stop())
 
 const names = recurrenceChecks.map(({ name }) => name)
 const [asItsSale, countsOpen, nextWaits, endedOrWaits, noGap, dueRows, byRec, planCounts, firstPayment] = names as [
@@ -138,11 +115,11 @@ const corruptions: { what: string; sql: string; broken: string[] }[] = [
 
 describe('the audit of recurrences', () => {
   test('finds nothing in a world that is right', async () => {
-    expect(await brokenBy('select 1')).toEqual([])
+    expect(await it.brokenBy('select 1')).toEqual([])
   })
 
   test.each(corruptions)('finds $what', async ({ sql, broken }) => {
-    expect(await brokenBy(sql)).toEqual([...broken].sort())
+    expect((await it.brokenBy(sql)).sort()).toEqual([...broken].sort())
   })
 
   test('has a corruption here for each of its rules', () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ApiClient, Reply } from '../../../test/harness/api-client.ts'
 import { anotherService } from '../../../test/harness/faulty-database.ts'
 import { checkoutBody, situationOf, type TestAccount } from '../../../test/harness/given.ts'
+import { waitingSql } from '../../../test/harness/patience.ts'
 import { testService } from '../../../test/harness/test-service.ts'
 import type { BatchSettings } from '../../batches.ts'
 import type { AccountId } from '../../kernel/ids.ts'
@@ -187,7 +188,7 @@ describe('a request whose first one is still running', () => {
 })
 
 const waitsForKey = async (): Promise<boolean> =>
-  (await it.rows("select 1 as one from pg_locks where locktype = 'advisory' and not granted")).length > 0
+  (await it.rows(`${waitingSql} and wait_event = 'advisory'`)).length > 0
 
 describe('two references that are one in a batch', () => {
   test('are no duplicate when the first of them comes to nothing', async () => {

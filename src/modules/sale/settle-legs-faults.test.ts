@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import {
   anotherService,
   deadlocksBetweenTwo,
@@ -7,9 +7,9 @@ import {
   onStatement,
 } from '../../../test/harness/faulty-database.ts'
 import { pay, type TestAccount, type TestSale } from '../../../test/harness/given.ts'
+import { until } from '../../../test/harness/patience.ts'
 import { railPayment } from '../../../test/harness/rail-payment.ts'
 import { testService } from '../../../test/harness/test-service.ts'
-import { findViolations } from '../../audit.ts'
 import { SECOND_MS } from '../../kernel/calendar.ts'
 
 const it = testService()
@@ -102,7 +102,7 @@ describe('a process that dies', () => {
       const asLeft = async () => {
         expect(await legsOf(parent, sale)).toEqual(Array(3).fill(left))
         expect(await effectsOn(recipients)).toEqual(Array(3).fill(effects))
-        expect(await findViolations(it.connection)).toEqual([])
+        expect(await it.violations()).toEqual([])
       }
       await asLeft()
       it.clock.advance(LEASE_MS - 1)
@@ -332,9 +332,9 @@ describe('a credit and a payment of the same recipients', () => {
         const text = `select 1 from sale_hour where account_id = (select id from account where uuid = $1) for update`
         await tx.query({ name: '', text }, [recipients[2]!.id])
         const paid = payer.door.apply([railPayment(it.clock, unpaid)])
-        await vi.waitUntil(() => waiting(1))
+        await until(() => waiting(1))
         const settled = settler.settlements.run()
-        await vi.waitUntil(() => waiting(2))
+        await until(() => waiting(2))
         both = Promise.all([paid, settled])
       })
       await both

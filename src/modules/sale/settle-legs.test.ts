@@ -3,7 +3,6 @@ import { anotherService, type OtherService, onStatement } from '../../../test/ha
 import { pay, situationOf, type TestAccount, type TestSale } from '../../../test/harness/given.ts'
 import { railPayment } from '../../../test/harness/rail-payment.ts'
 import { testService } from '../../../test/harness/test-service.ts'
-import { findViolations } from '../../audit.ts'
 import { MINUTE_MS, SECOND_MS } from '../../kernel/calendar.ts'
 import { backOffMs } from './settle-legs.ts'
 
@@ -117,7 +116,7 @@ describe('a leg of a paid sale', () => {
         balances: await balancesOf(recipients),
         told: (await Promise.all(recipients.map(confirmationsOf))).map(({ length }) => length),
         inTransit: await inTransit(),
-        violations: await findViolations(it.connection),
+        violations: await it.violations(),
       })
     onStatement(it.service.db, 'sale_take_up_shares', { before: look })
     onStatement(it.service.db, 'sale_credit_shares', { before: look })

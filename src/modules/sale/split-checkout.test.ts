@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { ApiClient, Reply } from '../../../test/harness/api-client.ts'
 import { anotherService, loseConnection, type OtherService } from '../../../test/harness/faulty-database.ts'
 import { checkoutBody, pay, type TestAccount } from '../../../test/harness/given.ts'
+import { until, waitingSql } from '../../../test/harness/patience.ts'
 import { testService } from '../../../test/harness/test-service.ts'
 import type { AccountId } from '../../kernel/ids.ts'
 import { clientConfig } from '../../platform/database/database.ts'
@@ -274,9 +275,7 @@ describe('a shared checkout under a key', () => {
       .inTransaction(async (tx) => {
         await claimKey(tx, { accountId: row!.id, key: 'k', requestHash: Buffer.alloc(32) }, it.clock.now())
         waiting = parent.api.post(CHECKOUT, body, keyed('k'))
-        await vi.waitUntil(
-          async () => (await it.rows("select 1 from pg_locks where locktype = 'advisory' and not granted")).length > 0,
-        )
+        await until(async () => (await it.rows(`${waitingSql} and wait_event = 'advisory'`)).length > 0)
         throw new Error('rolled back')
       })
       .catch(() => {})
@@ -323,9 +322,9 @@ describe('a batch', () => {
     await holder.query('begin')
     await holder.query('lock table sale in share row exclusive mode')
     const first = it.given.account().then((account) => checkout(account, {}))
-    await vi.waitUntil(async () => (await holder.query('select 1 from pg_locks where not granted')).rowCount! > 0)
+    await until(async () => (await holder.query(waitingSql)).rowCount! > 0)
     const waiting = requests.map((send) => send())
-    await vi.waitUntil(async () => {
+    await until(async () => {
       const { queues } = (await it.operator.get('/operator/v1/queues')).body
       return queues.find(({ queue }: { queue: string }) => queue === 'checkout').depth === requests.length
     })

@@ -38,24 +38,30 @@ export interface Database extends Queryable {
 
 export type Connection = { readonly host: string; readonly database: string } | { readonly url: string }
 
-export type DatabaseOptions = { connectionsMax: number; queryTimeoutMs: number; onError: (error: Error) => void }
+export type DatabaseOptions = {
+  connectionsMax: number
+  queryTimeoutMs: number
+  connectTimeoutMs?: number | undefined
+  onError: (error: Error) => void
+}
+const CONNECT_MS_MAX = 5_000
 
 const types = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') =>
     parserFor(oid, pg.types.getTypeParser(oid, format as 'text') as (text: string) => unknown),
 } as pg.CustomTypesConfig
 
-export function clientConfig(connection: Connection): pg.ClientConfig {
+export function clientConfig(connection: Connection, connectTimeoutMs = CONNECT_MS_MAX): pg.ClientConfig {
   const place =
     'url' in connection
       ? { connectionString: connection.url }
       : { host: connection.host, user: 'postgres', database: connection.database }
-  return { ...place, types, application_name: 'quitado', keepAlive: true, connectionTimeoutMillis: 5_000 }
+  return { ...place, types, application_name: 'quitado', keepAlive: true, connectionTimeoutMillis: connectTimeoutMs }
 }
 
 export function openDatabase(connection: Connection, options: DatabaseOptions): Database {
   const pool = new pg.Pool({
-    ...clientConfig(connection),
+    ...clientConfig(connection, options.connectTimeoutMs),
     max: options.connectionsMax,
     query_timeout: options.queryTimeoutMs,
     idleTimeoutMillis: 60_000,

@@ -13,9 +13,7 @@ import {
   until,
 } from './test-harness.ts'
 
-const TIMEOUT_MS = 60_000
-
-describe('kill -9 of the database', { timeout: TIMEOUT_MS }, () => {
+describe('kill -9 of the database', () => {
   test('it comes back by itself, at the same place, with what was committed', async () => {
     const folder = await folderWithDatabase()
     const told: string[] = []
@@ -70,7 +68,7 @@ describe('kill -9 of the database', { timeout: TIMEOUT_MS }, () => {
   })
 })
 
-describe('remains of an earlier life', { timeout: TIMEOUT_MS }, () => {
+describe('remains of an earlier life', () => {
   test('pids that now belong to somebody else are not taken for a running service', async () => {
     const folder = await folderWithDatabase()
     const { socketFolder, stop } = await start({ folder })

@@ -15,9 +15,7 @@ import {
   until,
 } from './test-harness.ts'
 
-const TIMEOUT_MS = 60_000
-
-describe('start and stop', { timeout: TIMEOUT_MS }, () => {
+describe('start and stop', () => {
   test('the first start creates the database, the second finds it with its rows', async () => {
     const folder = temporaryFolder()
     const progress: string[] = []
@@ -111,7 +109,7 @@ describe('start and stop', { timeout: TIMEOUT_MS }, () => {
   })
 })
 
-describe('one service per folder', { timeout: TIMEOUT_MS }, () => {
+describe('one service per folder', () => {
   test('a second start is told in one line', async () => {
     const folder = await folderWithDatabase()
     const { socketFolder } = await start({ folder })
@@ -133,7 +131,7 @@ describe('one service per folder', { timeout: TIMEOUT_MS }, () => {
   })
 })
 
-describe('kill -9 of the service', { timeout: TIMEOUT_MS }, () => {
+describe('kill -9 of the service', () => {
   test('leaves no server behind, and no committed row is lost', async () => {
     const folder = await folderWithDatabase()
     const child = startChild({ folder })

@@ -18,9 +18,7 @@ import {
   until,
 } from './test-harness.ts'
 
-const TIMEOUT_MS = 60_000
-
-describe('as whoever, with whatever the system has', { timeout: TIMEOUT_MS }, () => {
+describe('as whoever, with whatever the system has', () => {
   const noDeathSignal = { hasDeathSignal: false }
   const noNamespace = { hasUserNamespace: false }
   const cases = [
@@ -68,7 +66,7 @@ describe('as whoever, with whatever the system has', { timeout: TIMEOUT_MS }, ()
   })
 })
 
-describe('where things lie', { timeout: TIMEOUT_MS }, () => {
+describe('where things lie', () => {
   test('a folder with a long path keeps its socket in a private temporary folder', async () => {
     const folder = join(temporaryFolder(), 'ç'.repeat(40))
     const { socketFolder, stop } = await start({ folder })

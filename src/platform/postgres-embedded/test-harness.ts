@@ -22,7 +22,7 @@ function mayNobodyUse(path: string): boolean {
 }
 
 /** A bound for what should come soon, so that a failure is told and does not hang; nothing is timed by it. */
-const PATIENCE_MS = 20_000
+const PATIENCE_MS = 50_000
 
 export async function until<T>(what: string, look: () => T | Promise<T>): Promise<NonNullable<T>> {
   for (const begin = performance.now(); performance.now() - begin < PATIENCE_MS; await delay(10)) {
