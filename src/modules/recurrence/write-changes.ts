@@ -194,7 +194,7 @@ export function changeColumns(
     texts(({ mandate }) => mandate.payer.name),
     texts(({ mandate }) => mandate.payer.ispb),
     charges.map(({ ord }) => ord),
-    charges.map(({ fresh }) => String(fresh)),
+    charges.map(({ fresh }) => fresh),
     charges.map(({ charge }) => charge.id),
     charges.map(({ charge }) => charge.number),
     charges.map(({ charge }) => charge.cycle),

@@ -20,12 +20,18 @@ const writeInt8 = (into: Buffer, at: number, value: number) => {
   into.writeUInt32BE(value >>> 0, at + 4)
 }
 
+// A text that says false is true to JavaScript.
+const writeBoolean = (into: Buffer, at: number, value: boolean) => {
+  if (typeof value !== 'boolean') throw new TypeError(`${value} is neither true nor false`)
+  into[at] = value ? 1 : 0
+}
+
 const elementTypes: Readonly<Record<string, ElementType>> = {
   bigint: { oid: 20, size: () => 8, write: writeInt8 },
   integer: { oid: 23, size: () => 4, write: (into, at, value: number) => into.writeInt32BE(value, at) },
   smallint: { oid: 21, size: () => 2, write: (into, at, value: number) => into.writeInt16BE(value, at) },
   float8: { oid: 701, size: () => 8, write: (into, at, value: number) => into.writeDoubleBE(value, at) },
-  boolean: { oid: 16, size: () => 1, write: (into, at, value: boolean) => into.writeUInt8(value ? 1 : 0, at) },
+  boolean: { oid: 16, size: () => 1, write: writeBoolean },
   text: { oid: 25, size: Buffer.byteLength, write: (into, at, value: string) => into.write(value, at) },
   date: {
     oid: 1082,

@@ -117,6 +117,7 @@ describe('values', () => {
 
     test.each([
       ['no safe integer', 'select $1::bigint[]', [2 ** 53]],
+      ['neither true nor false', 'select $1::boolean[]', ['false']],
       ['out of range', 'select $1::smallint[]', [2 ** 15]],
       ['an array parameter needs a cast', 'select $1', [1]],
     ])('that cannot be is refused: %s', async (message, sql, values) => {
