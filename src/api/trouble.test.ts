@@ -156,4 +156,21 @@ describe('too many at once', () => {
     expect((await account.api.post('/v1.1/checkout/transparent', checkoutBody(), stranger)).http).toBe(503)
     expect((await account.api.get('/v1.1/balance', stranger)).http).toBe(403)
   })
+
+  test('are counted like any answer, and carry the id of their request', async () => {
+    const own = await ownService({ queueMax: 0 })
+    const account = await own.given.account()
+    for (const path of [
+      '/v1.1/checkout/transparent',
+      '/v1.1/checkout/transparent?a=1',
+      '/v1.1/checkout/transparent/',
+    ]) {
+      const refused = await account.api.post(path, checkoutBody(), { headers: { 'x-request-id': 'mine-1' } })
+      expect([refused.http, refused.headers['x-request-id']], path).toEqual([503, 'mine-1'])
+    }
+    const { text } = await own.api.get('/metrics')
+    expect(text).toContain(
+      'quitado_http_request_seconds_count{method="POST",route="/v1.1/checkout/transparent",status="503"} 3',
+    )
+  })
 })

@@ -4,9 +4,10 @@ import { createLog } from './log.ts'
 
 const clock = { now: () => 1_700_000_000_000 as Instant }
 
-function logInto(level = 'info') {
+function logInto(level = 'info', linesTogether = 1) {
   const lines: string[] = []
-  return { lines, log: createLog(level, clock, { write: (line: string) => void lines.push(line) }) }
+  const write = (line: string) => void lines.push(line)
+  return { lines, log: createLog(level, clock, { stream: { write }, linesTogether }) }
 }
 
 describe('the log', () => {
@@ -25,6 +26,20 @@ describe('the log', () => {
     log.requestLine!({ ...facts, accountId: 0 })
     const common = { level: 30, pid: process.pid, time: 1_700_000_000_000, ...facts, ms: 1.235 }
     expect(lines.map((line) => JSON.parse(line))).toEqual([{ ...common, accountId: 7 }, common])
+  })
+
+  test('passes the lines of requests on in bundles, and what is left when it is flushed', () => {
+    const { lines, log } = logInto('info', 3)
+    const facts = { method: 'GET', path: '/', status: 200, ms: 1, accountId: 0 }
+    for (const requestId of ['a', 'b', 'c', 'd']) log.requestLine!({ requestId, ...facts })
+    const idsOf = (text: string) =>
+      text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).requestId)
+    expect(lines.map(idsOf)).toEqual([['a', 'b', 'c']])
+    log.flush()
+    expect(lines.map(idsOf)).toEqual([['a', 'b', 'c'], ['d']])
   })
 
   test('leaves out what lies below its level', () => {

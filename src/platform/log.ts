@@ -33,13 +33,19 @@ export type Log = {
   flush(): void
 }
 
+type LogTarget = { readonly stream?: DestinationStream; readonly linesTogether?: number }
+
 /** Lines go to standard error in small batches: a line a request must not cost a system call a request. */
-export function createLog(level: string, clock: Clock, stream?: DestinationStream): Log {
+export function createLog(
+  level: string,
+  clock: Clock,
+  { stream, linesTogether = LINES_TOGETHER }: LogTarget = {},
+): Log {
   const target = stream ?? destination({ dest: 2, sync: false, minLength: 4096 })
   const redact = { paths: secretPaths, censor: '[secret]' }
   const logger = pino({ level, redact, serializers: { err: errorLine }, base: { pid: process.pid } }, target)
   const flushable = target as Partial<{ flushSync(): void; flush(): void }>
-  const requests = requestLines(target, clock, stream === undefined ? LINES_TOGETHER : 1)
+  const requests = requestLines(target, clock, linesTogether)
   if (stream === undefined)
     setInterval(() => {
       requests.pass()

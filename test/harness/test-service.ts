@@ -83,7 +83,8 @@ export async function startTestService({
   const config = readConfig({ PUBLIC_URL: 'http://pay.test', ...env })
   const logged: Record<string, unknown>[] = []
   const { logger, requestLine } = createLog(config.logLevel, clock, {
-    write: (line: string) => void logged.push(JSON.parse(line)),
+    stream: { write: (line: string) => void logged.push(JSON.parse(line)) },
+    linesTogether: 1,
   })
   const service = await createService({
     config,

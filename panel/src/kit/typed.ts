@@ -9,7 +9,7 @@ export function typed(form: FormData, name: string): string | undefined {
  * one. What is no amount stays wrong, for the service to say so.
  */
 export function amountAsDigits(text: string): string {
-  const digits = text.replace(/^R\$/i, '').replaceAll(/\s/g, '')
+  const digits = text.replaceAll(/\s/g, '').replace(/^R\$/i, '')
   const at = Math.max(digits.lastIndexOf(','), digits.lastIndexOf('.'))
   if (at < 0) return digits
   return `${digits.slice(0, at).replaceAll(/[.,]/g, '')}.${digits.slice(at + 1)}`

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { anotherService } from '../../../test/harness/faulty-database.ts'
+import { anotherService, onStatement } from '../../../test/harness/faulty-database.ts'
 import { pay, situationOf, type TestAccount } from '../../../test/harness/given.ts'
 import { testService } from '../../../test/harness/test-service.ts'
 
@@ -37,6 +37,29 @@ describe('a payer pays in the simulator', () => {
     expect(paid.body.endToEnd).toMatch(/^E12345678/)
     const info = await account.api.get(`/v1.1/transactions/${sale.uuid}/payment_info`)
     expect(info.body.payer).toEqual({ document: '11144477735', name: 'João' })
+  })
+
+  test('its sale is read once, and its id is looked for only when somebody else may have used it', async () => {
+    const account = await it.given.account()
+    const countOf = async (name: string, asked?: Record<string, unknown>) => {
+      const sale = await it.given.sale(account)
+      const reads = onStatement(it.service.db, name, {}, 100)
+      expect((await pay(account, sale, asked)).body.sale.situation).toBe('PAID')
+      return 100 - reads.left()
+    }
+    expect(await countOf('sale_find_payable')).toBe(1)
+    expect(await countOf('sale_heads')).toBe(0)
+    expect(await countOf('inbox_find')).toBe(0)
+    expect(await countOf('inbox_find', { endToEnd: endToEnd('read') })).toBe(1)
+  })
+
+  test('of a sale that is voided meanwhile is decided on what is there by then: it goes back', async () => {
+    const account = await it.given.account()
+    const sale = await it.given.sale(account)
+    const voided = { before: async () => void (await account.api.put(`/v1.1/transactions/${sale.uuid}/void`)) }
+    onStatement(it.service.db, 'door_apply_batch', voided)
+    const paid = await pay(account, sale)
+    expect(paid.body).toMatchObject({ sale: { situation: 'CANCELLED' }, reversal: { id: expect.any(Number) } })
   })
 
   test('without an endToEnd each call is a new payment: the second one goes back', async () => {
