@@ -152,7 +152,8 @@ export async function openLives(target: Target, connections: number): Promise<Op
     else void run(lane, next.due, next.tally)
   }
   function start(due: number, tally: Tally, patient: boolean): void {
-    const lane = free.pop()
+    // The longest idle first: one that is never used would be told after half a minute that its request is late.
+    const lane = free.shift()
     if (lane !== undefined) void run(lane, due, tally)
     else if (patient) waiting.push({ due, tally })
     else tally.unsent += 1
