@@ -95,6 +95,8 @@ function binaryArray(type: ElementType | undefined, values: readonly unknown[]):
 const HEX = new Int8Array(128).fill(-1)
 for (const [digit, letters] of [...'0123456789abcdef'].entries())
   for (const letter of [letters, letters.toUpperCase()]) HEX[letter.charCodeAt(0)] = digit
+// Letters beyond the table are no digits either.
+const digitAt = (text: string, place: number): number => HEX[text.charCodeAt(place)] ?? -1
 const UUID_TEXT = 36
 const DASH = 45
 
@@ -102,8 +104,8 @@ function writeUuid(into: Buffer, start: number, uuid: string): void {
   let at = start
   for (let place = 0; place < UUID_TEXT; place += 2) {
     if (uuid.charCodeAt(place) === DASH) place += 1
-    const byte = (HEX[uuid.charCodeAt(place)]! << 4) | HEX[uuid.charCodeAt(place + 1)]!
-    if (!(byte >= 0)) throw new TypeError('no uuid')
+    const byte = (digitAt(uuid, place) << 4) | digitAt(uuid, place + 1)
+    if (byte < 0) throw new TypeError('no uuid')
     into[at++] = byte
   }
   if (at !== start + 16 || uuid.length !== UUID_TEXT) throw new TypeError('no uuid')
