@@ -14,7 +14,7 @@ import {
   useTitle,
   useWords,
 } from '../../kit/index.ts'
-import { useListing } from './listing.ts'
+import { useOperatorListing } from './listing.ts'
 import { NewAccount } from './new-account.tsx'
 import { type Account, toneOf } from './types.ts'
 import { words } from './words.ts'
@@ -27,7 +27,7 @@ export function Accounts() {
   useTitle(w.accounts)
   const [isMaking, setMaking] = useState(false)
   const address = useListAddress(filters)
-  const { data, error, refetch } = useListing<Account>('/accounts', address)
+  const { data, error, refetch } = useOperatorListing<Account>('/accounts', address)
   const close = () => {
     setMaking(false)
     void refetch()

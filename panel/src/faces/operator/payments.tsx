@@ -12,7 +12,7 @@ import {
   useTitle,
   useWords,
 } from '../../kit/index.ts'
-import { useListing } from './listing.ts'
+import { useOperatorListing } from './listing.ts'
 import type { Conflict, Reversal } from './types.ts'
 import { words } from './words.ts'
 
@@ -25,7 +25,7 @@ export function Payments() {
   const f = useFormats()
   useTitle(w.payments)
   const address = useListAddress([])
-  const { data, error, refetch } = useListing<Reversal>('/reversals', address)
+  const { data, error, refetch } = useOperatorListing<Reversal>('/reversals', address)
   return (
     <div className="stack">
       <h1>{w.payments}</h1>
@@ -54,7 +54,7 @@ export function Conflicts() {
   const w = useWords(words)
   useTitle(w.conflicts)
   const address = useListAddress([])
-  const { data, error, refetch } = useListing<Conflict>('/conflicts', address)
+  const { data, error, refetch } = useOperatorListing<Conflict>('/conflicts', address)
   return (
     <div className="stack">
       <h1>{w.conflicts}</h1>

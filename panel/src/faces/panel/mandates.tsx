@@ -1,7 +1,5 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import {
-  api,
   ButtonLink,
   FilterForm,
   List,
@@ -10,6 +8,7 @@ import {
   TextField,
   useFormats,
   useListAddress,
+  useListing,
   useTitle,
   useWords,
 } from '../../kit/index.ts'
@@ -26,12 +25,7 @@ export function Mandates() {
   const f = useFormats()
   useTitle(both.mandates)
   const address = useListAddress(names, 0)
-  const { data, error, refetch } = useQuery({
-    queryKey: ['mandates', address.query],
-    queryFn: ({ signal }) => api<Results<MandateRow>>(`${v}/authorizations?${address.query}`, { signal }),
-    placeholderData: keepPreviousData,
-    meta: { topics: ['recurrence'] },
-  })
+  const { data, error, refetch } = useListing<Results<MandateRow>>(`${v}/authorizations`, address, ['recurrence'])
   return (
     <div className="stack">
       <div className="row-apart">

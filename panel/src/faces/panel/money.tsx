@@ -1,7 +1,5 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import {
-  api,
   ButtonLink,
   Card,
   Empty,
@@ -15,6 +13,7 @@ import {
   TextField,
   useFormats,
   useListAddress,
+  useListing,
   useTitle,
   useWords,
 } from '../../kit/index.ts'
@@ -66,13 +65,11 @@ function Balances() {
 function Statement() {
   const m = useWords(moneyWords)
   const address = useListAddress(filters)
-  const { data, error, refetch } = useQuery({
-    queryKey: ['statement', address.query],
-    queryFn: ({ signal }) =>
-      api<Page<Line>>(`/panel/api/v1.1/statement?maxPageResults=${PAGE_SIZE}&${address.query}`, { signal }),
-    placeholderData: keepPreviousData,
-    meta: { topics: ['money'] },
-  })
+  const { data, error, refetch } = useListing<Page<Line>>(
+    `/panel/api/v1.1/statement?maxPageResults=${PAGE_SIZE}`,
+    address,
+    ['money'],
+  )
   return (
     <Card title={m.statement} aside={<Export address={address} />}>
       <Days address={address} />

@@ -1,7 +1,5 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import {
-  api,
   Badge,
   FilterForm,
   List,
@@ -10,6 +8,7 @@ import {
   TextField,
   useFormats,
   useListAddress,
+  useListing,
   useTitle,
   useWords,
 } from '../../kit/index.ts'
@@ -27,12 +26,7 @@ export function Payouts() {
   const f = useFormats()
   useTitle(w.payouts)
   const address = useListAddress(filters)
-  const { data, error, refetch } = useQuery({
-    queryKey: ['payouts', address.query],
-    queryFn: ({ signal }) => api<Page<PayoutRow>>(`${list}&${address.query}`, { signal }),
-    placeholderData: keepPreviousData,
-    meta: { topics: ['money'] },
-  })
+  const { data, error, refetch } = useListing<Page<PayoutRow>>(list, address, ['money'])
   return (
     <div className="stack">
       <div className="row-apart">

@@ -1,7 +1,5 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import {
-  api,
   Badge,
   ButtonLink,
   FilterForm,
@@ -11,6 +9,7 @@ import {
   TextField,
   useFormats,
   useListAddress,
+  useListing,
   useTitle,
   useWords,
 } from '../../kit/index.ts'
@@ -26,12 +25,7 @@ export function Plans() {
   const f = useFormats()
   useTitle(both.plans)
   const address = useListAddress(['title', 'enabled', 'frequency'], 0)
-  const { data, error, refetch } = useQuery({
-    queryKey: ['plans', address.query],
-    queryFn: ({ signal }) => api<Page<PlanRow>>(`${v}/plans?${address.query}`, { signal }),
-    placeholderData: keepPreviousData,
-    meta: { topics: ['recurrence'] },
-  })
+  const { data, error, refetch } = useListing<Page<PlanRow>>(`${v}/plans`, address, ['recurrence'])
   return (
     <div className="stack">
       <div className="row-apart">

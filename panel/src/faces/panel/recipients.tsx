@@ -1,4 +1,3 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import {
@@ -20,6 +19,7 @@ import {
   useFaults,
   useFormKey,
   useListAddress,
+  useListing,
   useTitle,
   useToast,
   useWords,
@@ -47,11 +47,7 @@ export function Recipients() {
   const m = useWords(moneyWords)
   useTitle(w.recipients)
   const address = useListAddress([])
-  const { data, error, refetch } = useQuery({
-    queryKey: ['recipients', address.query],
-    queryFn: ({ signal }) => api<Page<Recipient>>(`/panel/api/recipients?${address.query}`, { signal }),
-    placeholderData: keepPreviousData,
-  })
+  const { data, error, refetch } = useListing<Page<Recipient>>('/panel/api/recipients', address)
   const onChanged = () => void refetch()
   return (
     <div className="stack">

@@ -1,7 +1,5 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import {
-  api,
   Badge,
   FilterForm,
   List,
@@ -10,6 +8,7 @@ import {
   TextField,
   useFormats,
   useListAddress,
+  useListing,
   useTitle,
   useWords,
 } from '../../kit/index.ts'
@@ -23,13 +22,7 @@ export function Sales() {
   const f = useFormats()
   useTitle(w.sales)
   const address = useListAddress(filters)
-  const { query } = address
-  const { data, error, refetch } = useQuery({
-    queryKey: ['sales', query],
-    queryFn: ({ signal }) => api<Page<SaleRow>>(`/panel/api/sales?${query}`, { signal }),
-    placeholderData: keepPreviousData,
-    meta: { topics: ['sales', 'money'] },
-  })
+  const { data, error, refetch } = useListing<Page<SaleRow>>('/panel/api/sales', address, ['sales', 'money'])
   return (
     <div className="stack">
       <h1>{w.sales}</h1>

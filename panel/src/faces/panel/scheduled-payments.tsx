@@ -1,13 +1,12 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import {
-  api,
   FilterForm,
   List,
   Pagination,
   SelectField,
   TextField,
   useListAddress,
+  useListing,
   useTitle,
   useWords,
 } from '../../kit/index.ts'
@@ -24,12 +23,10 @@ export function ScheduledPayments() {
   useTitle(both.scheduled)
   const address = useListAddress(names, 0)
   const columns = useChargeColumns<ScheduledRow>()
-  const { data, error, refetch } = useQuery({
-    queryKey: ['scheduled', address.query],
-    queryFn: ({ signal }) => api<Results<ScheduledRow>>(`${v}/scheduled-payments?${address.query}`, { signal }),
-    placeholderData: keepPreviousData,
-    meta: { topics: ['recurrence', 'sales'] },
-  })
+  const { data, error, refetch } = useListing<Results<ScheduledRow>>(`${v}/scheduled-payments`, address, [
+    'recurrence',
+    'sales',
+  ])
   return (
     <div className="stack">
       <h1>{both.scheduled}</h1>
