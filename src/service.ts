@@ -23,6 +23,7 @@ import {
   createAuthenticator,
   createDeliveryCredentials,
   findAccountTerms,
+  rememberTerms,
 } from './modules/account/index.ts'
 import {
   applyOutflow,
@@ -81,7 +82,7 @@ import type { Logger, RequestLine } from './platform/log.ts'
 import { createLooker, type Looker } from './platform/looker.ts'
 import { createMetrics, type Metrics } from './platform/metrics.ts'
 import { createNumberBlocks } from './platform/number-blocks.ts'
-import { createOutgoing } from './platform/outgoing/outgoing.ts'
+import { createThreadedOutgoing } from './platform/outgoing/threaded.ts'
 import type { RandomIds } from './platform/random-ids.ts'
 import { createSecrets, type Secrets } from './platform/secrets.ts'
 import type { OutflowSettled, Rail } from './rail/rail.ts'
@@ -146,7 +147,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const batches = { ...defaultBatches(config.processes), ...options.batches }
   const observeBatch = (batch: string) => (size: number) => metrics.batchSize.observe({ batch }, size)
 
-  const creation = { db, clock, ids, numbers, rail }
+  const creation = { db, clock, ids, numbers, rail, terms: rememberTerms(db) }
   const creations = checkoutBatches({
     ...batches,
     run: (items) => createSales(creation, items),
@@ -159,7 +160,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const deliveries = createDispatcher({
     db,
     clock,
-    outgoing: createOutgoing({ timeoutMs: config.webhookTimeoutMs, allowPrivate: config.webhookAllowPrivate }),
+    outgoing: createThreadedOutgoing({ timeoutMs: config.webhookTimeoutMs, allowPrivate: config.webhookAllowPrivate }),
     credentials: createDeliveryCredentials(secrets),
     retry: { retrySeconds: config.webhookRetrySeconds, jitter: Math.random },
     timeoutMs: config.webhookTimeoutMs,
@@ -289,7 +290,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         creations,
         isFull: takesNoCharge([creations, door.batcher, payments], batches),
         numbers,
-        createIn: (inside, items) => createSales({ ...creation, ...inside }, items),
+        createIn: (inside, items) => createSales({ ...creation, ...inside, terms: rememberTerms(inside.db) }, items),
         parser: createCheckoutParser(config.env === 'production'),
       }),
     )

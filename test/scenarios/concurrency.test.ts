@@ -318,8 +318,8 @@ describe('a batch of checkouts', () => {
   })
 
   test.each([
-    ['account_terms', 'before'],
-    ['account_terms', 'after'],
+    ['account_versioned_terms', 'before'],
+    ['account_versioned_terms', 'after'],
     ['sale_insert_batch', 'before'],
     ['sale_insert_batch', 'after'],
   ] as const)('%s, connection lost %s its effect: each checkout exists once', async (name, when) => {
@@ -364,7 +364,7 @@ describe('a batch of checkouts', () => {
       if (faults.pop() === when) throw new Error('Connection terminated unexpectedly')
     }
     const ask = roomy.db.query
-    for (const name of ['sale_insert_batch', 'account_terms'])
+    for (const name of ['sale_insert_batch', 'account_versioned_terms'])
       onStatement(roomy.db, name, { before: lose('before'), after: lose('after') }, Number.POSITIVE_INFINITY)
     const replies = new Map<string, number>()
     let next = 0

@@ -65,6 +65,19 @@ export async function findAccountTerms(
   return new Map(rows.map((row) => [row.id as AccountId, termsFromRow(row)]))
 }
 
+/** Terms, and which version of the row they were read from. */
+export type VersionedTerms = AccountTerms & { readonly version: string }
+
+const findVersionedSql = statement<TermsRow & { version: string }>(
+  'account_versioned_terms',
+  `select ${termsColumns}, xmin::text as version from account where id = any($1::bigint[])`,
+)
+
+export async function findVersionedTerms(db: Queryable, ids: readonly AccountId[]): Promise<VersionedTerms[]> {
+  const rows = await db.query(findVersionedSql, [ids])
+  return rows.map((row) => ({ ...termsFromRow(row), version: row.version }))
+}
+
 const lockTermsSql = statement<TermsRow>(
   'account_terms_lock',
   `select ${termsColumns} from account where id = $1 for no key update`,

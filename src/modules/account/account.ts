@@ -11,7 +11,7 @@ export const OPERATOR_ACCOUNT_ID = 1 as AccountId
 
 export type Fee = { readonly share: ShareUnits; readonly fixed: Cents }
 
-/** What decisions about money need to know of an account; always read from the database. */
+/** What decisions about money need to know of an account: read for the decision, or guarded by the write that follows it. */
 export type AccountTerms = {
   readonly id: AccountId
   readonly uuid: AccountUuid

@@ -8,6 +8,7 @@ export {
   releaseClock,
   setClockOffset,
   takeClock,
+  type VersionedTerms,
 } from './account.store.ts'
 export {
   type AccountTerms,
@@ -36,6 +37,7 @@ export {
   setRecipientActive,
 } from './recipients.ts'
 export { recipientSchema, recipientWire } from './recipients.wire.ts'
+export { type RememberedTerms, rememberTerms, termsHold } from './remembered-terms.ts'
 export { OVERLAP_HOURS_MAX, rotateToken } from './rotate-credentials.ts'
 export { pruneSessions, setSignIn } from './session.store.ts'
 export { operatorTimes, panelTimes, type Session } from './session.ts'

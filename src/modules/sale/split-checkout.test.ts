@@ -401,7 +401,7 @@ describe('a batch', () => {
   })
 
   test.each([
-    ['account_terms', 'before'],
+    ['account_versioned_terms', 'before'],
     ['recipient_find_linked', 'before'],
     ['recipient_find_linked', 'after'],
     ['sale_insert_shared_batch', 'before'],
