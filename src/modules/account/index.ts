@@ -37,7 +37,7 @@ export {
 } from './recipients.ts'
 export { recipientSchema, recipientWire } from './recipients.wire.ts'
 export { OVERLAP_HOURS_MAX, rotateToken } from './rotate-credentials.ts'
-export { pruneSessions, setSignIn } from './session.store.ts'
+export { findOwner, pruneSessions, setSignIn } from './session.store.ts'
 export { operatorTimes, panelTimes, type Session } from './session.ts'
 export {
   type AccountProfile,
