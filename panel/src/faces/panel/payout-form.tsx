@@ -19,6 +19,7 @@ import {
   useWords,
 } from '../../kit/index.ts'
 import { useBalance } from './balance.ts'
+import { DocumentFields, documentOf } from './document-fields.tsx'
 import type { Payout } from './payout-types.ts'
 import { words } from './words.ts'
 import { moneyWords } from './words-money.ts'
@@ -43,9 +44,7 @@ const shown = [
 const beneficiaryOf = (form: FormData, target: Target) => ({
   name: typed(form, 'name'),
   email: typed(form, 'email'),
-  ...(typed(form, 'documentNumber') && {
-    document: { type: typed(form, 'documentType'), number: typed(form, 'documentNumber') },
-  }),
+  ...documentOf(form),
   ...(target === 'key'
     ? { pixKey: typed(form, 'pixKey') }
     : {
@@ -116,7 +115,7 @@ export function NewPayout() {
               name="referenceCode"
               required
               autoComplete="off"
-              hint={m.referenceHint}
+              hint={w.referenceHint}
               error={fault('referenceCode')}
             />
           </div>
@@ -136,22 +135,7 @@ export function NewPayout() {
               autoComplete="off"
               error={fault('beneficiary.email')}
             />
-            <SelectField
-              label={m.documentType}
-              name="documentType"
-              options={[
-                ['CPF', 'CPF'],
-                ['CNPJ', 'CNPJ'],
-                ['OTHER', m.otherDocument],
-              ]}
-              error={fault('beneficiary.document.type')}
-            />
-            <TextField
-              label={m.documentNumber}
-              name="documentNumber"
-              autoComplete="off"
-              error={fault('beneficiary.document.number')}
-            />
+            <DocumentFields of="beneficiary" fault={fault} />
           </div>
           <SelectField
             label={m.goesTo}

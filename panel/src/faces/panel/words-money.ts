@@ -57,7 +57,6 @@ export const moneyWords = defineWords({
   sendPayout: ['Transferir', 'Send the money'],
   backToPayouts: ['Todas as transferências', 'All payouts'],
   availableNow: [(money: string) => `Disponível: ${money}`, (money: string) => `Available: ${money}`],
-  referenceHint: ['O seu nome para ela.', 'Your name for it.'],
   beneficiary: ['Favorecido', 'Beneficiary'],
   beneficiaryName: ['Nome do favorecido', 'Name of the beneficiary'],
   documentType: ['Tipo de documento', 'Type of document'],
