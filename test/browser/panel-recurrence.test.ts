@@ -43,7 +43,7 @@ describe('plans', () => {
     await badge(page, 'Inactive').waitFor()
     expect(await page.getByRole('link', { name: 'New mandate' }).count()).toBe(0)
 
-    await page.getByRole('link', { name: 'Plans' }).click()
+    await page.getByRole('link', { name: 'All plans' }).click()
     await page.getByLabel('State').selectOption('true')
     await page.getByRole('button', { name: 'Filter' }).click()
     await page.getByText('0 found').waitFor()
@@ -83,7 +83,7 @@ describe('mandates', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel the mandate' }).click()
     await badge(page, 'Cancelled').waitFor()
     expect(await page.getByRole('img').count()).toBe(0)
-    await page.getByRole('link', { name: 'Mandates' }).click()
+    await page.getByRole('link', { name: 'All mandates' }).click()
     await page.getByLabel('State').selectOption('CANCELLED')
     await page.getByLabel('Payer').fill('maria')
     await page.getByRole('button', { name: 'Filter' }).click()
@@ -253,6 +253,27 @@ describe('the pages of recurrences', () => {
       await page.locator('.spinner').waitFor({ state: 'detached' })
       await expectFits(page)
       await expectAccessibleInBoth(page)
+    }
+  })
+
+  test('each page below a list leads back to it, also when the thing is not there', async () => {
+    const shop = await signedIn(it)
+    const nothing = '00000000-0000-4000-8000-000000000000'
+    const lists = {
+      plans: 'All plans',
+      mandates: 'All mandates',
+      'scheduled-payments': 'All scheduled payments',
+      sales: 'All sales',
+      payouts: 'All payouts',
+    }
+    const below = (await everyPage(shop)).filter((path) => path.split('/').length === 4)
+    const others = ['sales/new', 'payouts/new', ...Object.keys(lists).map((list) => `${list}/${nothing}`)]
+    const page = await openPanel(browser, shop, '/panel/plans', { refusals: [/^404 /] })
+    for (const path of [...below, ...others.map((other) => `/panel/${other}`)]) {
+      const list = path.split('/')[2] as keyof typeof lists
+      await page.goto(path)
+      await page.getByRole('main').getByRole('link', { name: lists[list], exact: true }).click()
+      await expect.poll(() => new URL(page.url()).pathname).toBe(`/panel/${list}`)
     }
   })
 

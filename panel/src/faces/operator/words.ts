@@ -32,6 +32,7 @@ export const words = defineWords({
   change: ['Mudar', 'Change'],
 
   accounts: ['Contas', 'Accounts'],
+  allAccounts: ['Todas as contas', 'All accounts'],
   account: ['Conta', 'Account'],
   newAccount: ['Nova conta', 'New account'],
   create: ['Criar a conta', 'Create the account'],

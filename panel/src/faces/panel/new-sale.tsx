@@ -1,6 +1,7 @@
-import { Link, useLocation } from 'wouter'
+import { useLocation } from 'wouter'
 import {
   api,
+  Back,
   Button,
   Card,
   Form,
@@ -69,9 +70,7 @@ export function NewSale() {
   const wasSentBefore = error?.http === 422
   return (
     <div className="stack">
-      <p>
-        <Link href="/sales">{w.allSales}</Link>
-      </p>
+      <Back href="/sales">{w.allSales}</Back>
       <h1>{w.newSale}</h1>
       <Card>
         <Form

@@ -1,7 +1,8 @@
 import { useState } from 'react'
-import { Link, useLocation } from 'wouter'
+import { useLocation } from 'wouter'
 import {
   api,
+  Back,
   Button,
   Card,
   Form,
@@ -85,9 +86,7 @@ export function NewPayout() {
   const wasSentBefore = error?.http === 422
   return (
     <div className="stack">
-      <p>
-        <Link href="/payouts">{m.backToPayouts}</Link>
-      </p>
+      <Back href="/payouts">{m.allPayouts}</Back>
       <h1>{m.newPayout}</h1>
       <Card>
         <Form

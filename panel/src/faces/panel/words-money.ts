@@ -55,7 +55,7 @@ export const moneyWords = defineWords({
   noPayouts: ['Nenhuma transferência aqui.', 'No payouts here.'],
   newPayout: ['Nova transferência', 'New payout'],
   sendPayout: ['Transferir', 'Send the money'],
-  backToPayouts: ['Todas as transferências', 'All payouts'],
+  allPayouts: ['Todas as transferências', 'All payouts'],
   availableNow: [(money: string) => `Disponível: ${money}`, (money: string) => `Available: ${money}`],
   beneficiary: ['Favorecido', 'Beneficiary'],
   beneficiaryName: ['Nome do favorecido', 'Name of the beneficiary'],
