@@ -125,6 +125,7 @@ describe('the panel', () => {
     const events = await page.locator('.time-line').innerText()
     expect(events).not.toMatch(/PAID|CANCELLED|PENDING|clearing|available|transit|_due/)
     expect(events).toContain('Recebido do arranjo → Disponível')
+    expect(events).toMatch(/Parte de um recebedor · .* · R\$\s10,00 · Ana Doces/)
   })
 
   test('another page begins at its top, and the list is found again as it was left', async () => {
