@@ -3,6 +3,7 @@ export {
   findAccountsAhead,
   findAccountTerms,
   findApiToken,
+  findClockOffsets,
   lockAccountTerms,
   opensSecrets,
   releaseClock,
