@@ -4,7 +4,6 @@ export const words = defineWords({
   title: ['Painel', 'Panel'],
   email: ['E-mail', 'E-mail'],
   password: ['Senha', 'Password'],
-  signIn: ['Entrar', 'Sign in'],
   wrongPassword: ['O e-mail ou a senha não confere.', 'The e-mail or the password is not right.'],
   noAccount: ['Ainda não tem uma conta?', 'No account yet?'],
   register: ['Criar uma conta de teste', 'Create a test account'],
