@@ -4,7 +4,7 @@ import { merchants } from '../harness/merchants.ts'
 import { type SignedIn, signedIn } from '../harness/pages.ts'
 import { advanceTo, authorizationOf, recurrences, variable, withRetries } from '../harness/recurrences.ts'
 import { testService } from '../harness/test-service.ts'
-import { expectAccessible, expectAccessibleInBoth, expectFits, testBrowser } from './browser.ts'
+import { expectAccessible, expectAccessibleInBoth, expectFits, testBrowser, untilLoaded } from './browser.ts'
 import { panelPages } from './panel-page.ts'
 
 const it = testService({ deliveries: true })
@@ -251,7 +251,7 @@ describe('the pages of recurrences', () => {
       await page.goto(path)
       await page.getByRole('heading', { level: 1 }).waitFor()
       await page.getByText('ao vivo', { exact: true }).waitFor()
-      await page.locator('.spinner').waitFor({ state: 'detached' })
+      await untilLoaded(page)
       await expectFits(page)
       await expectAccessibleInBoth(page)
     }

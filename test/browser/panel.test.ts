@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { merchants } from '../harness/merchants.ts'
 import { PASSWORD, signedIn } from '../harness/pages.ts'
 import { testService } from '../harness/test-service.ts'
-import { expectAccessible, expectAccessibleInBoth, expectFits, testBrowser } from './browser.ts'
+import { expectAccessible, expectAccessibleInBoth, expectFits, testBrowser, untilLoaded } from './browser.ts'
 import { card, panelPages } from './panel-page.ts'
 
 const it = testService({ deliveries: true })
@@ -197,7 +197,7 @@ describe('the panel', () => {
       await page.goto(path)
       await page.getByRole('heading', { level: 1 }).waitFor()
       await page.getByText('live', { exact: true }).waitFor()
-      await page.locator('.spinner').waitFor({ state: 'detached' })
+      await untilLoaded(page)
       await expectFits(page)
       await expectAccessibleInBoth(page)
     }
