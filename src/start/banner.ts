@@ -1,9 +1,9 @@
-import type { DemoCredentials } from './demo-account.ts'
+import type { Demo } from './demo-account.ts'
 
 export type Banner = {
   /** Undefined when this start does not listen. */
   readonly publicUrl: string | undefined
-  readonly demo: DemoCredentials | undefined
+  readonly demo: Demo | undefined
   readonly operatorTokenFile: string | undefined
   readonly seconds: string
 }
@@ -19,7 +19,9 @@ export function banner({ publicUrl, demo, operatorTokenFile, seconds }: Banner):
   if (publicUrl && demo) lines.push(`  Register  ${publicUrl}/register`, `  Toy bank  ${publicUrl}/phone`)
   if (publicUrl && operatorTokenFile) lines.push(`  Operator  ${publicUrl}/operator, token in ${operatorTokenFile}`)
   if (demo) {
+    const { email, password = 'the one that you gave it' } = demo.signIn
     lines.push('', '  Demo account', `    x-api-key:   ${demo.apiKey}`, `    x-api-token: ${demo.apiToken}`)
+    lines.push(`    e-mail:      ${email}`, `    password:    ${password}`)
     const headers = `-H 'x-api-key: ${demo.apiKey}' -H 'x-api-token: ${demo.apiToken}' -H 'content-type: application/json'`
     lines.push('', '  A first charge:', `curl -s ${publicUrl}/v1.1/checkout/transparent ${headers} -d '${body}'`)
   }

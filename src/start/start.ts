@@ -9,7 +9,7 @@ import { systemRandomIds } from '../platform/random-ids.ts'
 import { createSecrets } from '../platform/secrets.ts'
 import { banner } from './banner.ts'
 import { startDatabase } from './database.ts'
-import { type DemoCredentials, demoAccount } from './demo-account.ts'
+import { type Demo, demoAccount } from './demo-account.ts'
 import { dropNewKey, type KeptSecrets, keepSecrets } from './kept-secrets.ts'
 import { preparePages } from './pages.ts'
 import { type Processes, StartFailed, startProcesses } from './processes.ts'
@@ -78,11 +78,7 @@ function stopOnce(work: () => Promise<void>): () => Promise<void> {
  * Days to write notifications into, and a look at the secrets: a database whose secrets nobody can open would answer 403
  * to everybody, so better not to start.
  */
-async function prepareDatabase(
-  config: Config,
-  connection: Connection,
-  kept: KeptSecrets,
-): Promise<DemoCredentials | undefined> {
+async function prepareDatabase(config: Config, connection: Connection, kept: KeptSecrets): Promise<Demo | undefined> {
   const ids = systemRandomIds()
   const db = openDatabase(connection, { connectionsMax: 2, queryTimeoutMs: 15_000, onError: () => {} })
   try {

@@ -125,6 +125,11 @@ export async function expectAccessibleInBoth(page: Page): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' })
 }
 
+/** Until everything that the page asked for is there; it may wait for several things at once. */
+export async function untilLoaded(page: Page): Promise<void> {
+  await expect.poll(() => page.locator('.spinner').count()).toBe(0)
+}
+
 /** Nothing sticks out to the side: a phone scrolls down only. */
 export async function expectFits(page: Page): Promise<void> {
   const [wanted, had] = await page.evaluate<[number, number]>(

@@ -30,6 +30,29 @@ describe('the first page', () => {
     expect(await page.locator(':focus').getAttribute('id')).toBe('content')
   })
 
+  test('nothing moves for those who ask for less motion', async () => {
+    const page = await browser.open('/', { locale: 'en-US' })
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    // Whatever a rule sets in motion, by the rule's own class, with how it looks on an element of that class.
+    const moving = () =>
+      page.evaluate<[string, string, string][]>(`[...document.styleSheets].flatMap(({ cssRules }) => [...cssRules])
+        .filter(({ style }) => style?.transitionDuration || style?.animationName)
+        .map(({ selectorText }) => {
+          const element = document.createElement('span')
+          element.className = selectorText.replaceAll('.', ' ')
+          document.body.append(element)
+          const { transitionDuration, animationName } = getComputedStyle(element)
+          element.remove()
+          return [selectorText, transitionDuration, animationName]
+        })`)
+    expect(await moving()).toEqual([
+      ['.button', '0.12s, 0.12s', 'none'],
+      ['.spinner', '0s', 'turn'],
+    ])
+    await page.emulateMedia({ reducedMotion: 'reduce' })
+    for (const [, duration, animation] of await moving()) expect([duration, animation]).toEqual(['0s', 'none'])
+  })
+
   test.each(['/panel', '/panel/sales/1', '/register', '/phone', '/operator', '/pay/x'])('%s loads', async (path) => {
     const page = await browser.open(path, { refusals: [/^40[134] /] })
     await page.getByRole('heading', { level: 1 }).waitFor()

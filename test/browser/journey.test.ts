@@ -4,12 +4,13 @@ import { merchants } from '../harness/merchants.ts'
 import { signedIn } from '../harness/pages.ts'
 import { testService } from '../harness/test-service.ts'
 import { expectAccessible, testBrowser } from './browser.ts'
-import { askAsPage, openPanel } from './sign-in.ts'
+import { askAsPage, panelPages } from './panel-page.ts'
 
 /** The whole way of a person, from no account at all: nothing is made by other means than clicks, but where there is no page. */
 const it = testService({ deliveries: true })
 const browser = testBrowser(it)
 const { merchant } = merchants(it)
+const openPanel = panelPages(browser)
 
 const plain = (text: string | null) => (text ?? '').replaceAll(/\s/g, ' ')
 
@@ -76,7 +77,7 @@ test('a plan, a mandate, its approval on the phone, a year, twelve charges in th
   const shop = await signedIn(it)
   const receiver = await merchant()
   await shop.api.put('/v1.1/account/notifications', { payment: { url: receiver.hook } })
-  const panel = await openPanel(browser, shop, '/panel')
+  const panel = await openPanel(shop)
   await panel.getByRole('link', { name: 'Plans' }).click()
   await panel.getByRole('link', { name: 'New plan' }).click()
   await panel.getByLabel('Title').fill('Bread every month')

@@ -6,7 +6,14 @@ import { accepted, payOut } from '../harness/money-out.ts'
 import { PASSWORD } from '../harness/pages.ts'
 import { newEndToEnd, railPayment } from '../harness/rail-payment.ts'
 import { OPERATOR_TOKEN, testService } from '../harness/test-service.ts'
-import { expectAccessible, expectAccessibleInBoth, expectFits, type OpenOptions, testBrowser } from './browser.ts'
+import {
+  expectAccessible,
+  expectAccessibleInBoth,
+  expectFits,
+  type OpenOptions,
+  testBrowser,
+  untilLoaded,
+} from './browser.ts'
 
 const it = testService()
 const browser = testBrowser(it)
@@ -239,7 +246,7 @@ describe('the operator console', () => {
     for (const path of ['', `/accounts/${shop.id}`, '/payments', '/conflicts', '/queues', '/audit']) {
       await page.goto(`/operator${path}`)
       await page.getByRole('heading', { level: 1 }).waitFor()
-      await page.locator('.spinner').waitFor({ state: 'detached' })
+      await untilLoaded(page)
       await expectFits(page)
       await expectAccessibleInBoth(page)
     }

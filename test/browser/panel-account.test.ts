@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { merchants } from '../harness/merchants.ts'
 import { asPage, PASSWORD, signedIn } from '../harness/pages.ts'
 import { testService } from '../harness/test-service.ts'
-import { expectAccessible, testBrowser } from './browser.ts'
+import { expectAccessible, expectAccessibleInBoth, expectFits, testBrowser } from './browser.ts'
 import { card, expectNothingKept, panelPages } from './panel-page.ts'
 
 const it = testService({ deliveries: true })
@@ -151,6 +151,39 @@ describe('settings', () => {
     await page.getByRole('link', { name: 'Settings' }).click()
     await clock.getByRole('button', { name: 'Back to real time' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Back to real time' }).click()
+    await clock.getByText('in real time').waitFor()
+  })
+
+  test('a clock that jumped is seen on every page at once, leads to its control, and is gone when it goes back', async () => {
+    const shop = await signedIn(it)
+    const page = await openPanel(shop, '/panel/sales', { width: 360 })
+    const badge = page.getByRole('banner').getByRole('link', { name: /^Account's date: / })
+    expect(await badge.count()).toBe(0)
+    // By somebody else, and nothing is due on the way: only the time is another.
+    const { now } = (await shop.api.post('/v1.1/sandbox/clock/advance', { days: 40 })).body
+    await badge.waitFor()
+    const day = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' }).format(
+      Date.parse(now.slice(0, 10)),
+    )
+    expect(await badge.textContent()).toBe(`Account's date: ${day}`)
+    await expectFits(page)
+    await expectAccessibleInBoth(page)
+    for (const path of ['', '/sales/new', '/plans', '/mandates', '/money', '/payouts', '/credentials', '/nowhere']) {
+      await page.goto(`/panel${path}`)
+      await badge.waitFor()
+      await expectFits(page)
+    }
+    await badge.focus()
+    await page.keyboard.press('Enter')
+    const clock = card(page, "The account's clock")
+    await clock.getByText(/^40 d/).waitFor()
+    await clock.getByRole('button', { name: '+ 1 year' }).click()
+    await badge.getByText('2027').waitFor()
+    await page.getByRole('button', { name: 'PT' }).click()
+    await page.getByRole('link', { name: /^Data da conta: .* de 2027$/ }).waitFor()
+    await page.getByRole('button', { name: 'EN' }).click()
+    await shop.api.post('/v1.1/sandbox/clock/reset')
+    await badge.waitFor({ state: 'detached' })
     await clock.getByText('in real time').waitFor()
   })
 

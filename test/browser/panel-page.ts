@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { PASSWORD, type SignedIn } from '../harness/pages.ts'
 import type { OpenOptions, TestBrowser } from './browser.ts'
 
-export type OpenPanel = (shop: SignedIn, path?: string, options?: OpenOptions) => Promise<Page>
+type OpenPanel = (shop: Pick<SignedIn, 'email'>, path?: string, options?: OpenOptions) => Promise<Page>
 
 /** Signs in as a person does, in English unless told otherwise, and waits until the page is live. */
 export const panelPages =
@@ -16,6 +16,16 @@ export const panelPages =
     await page.getByText(/^(live|ao vivo)$/).waitFor()
     return page
   }
+
+/** What the page itself could ask: through its session, from its own place. */
+export const askAsPage = (page: Page, method: string, path: string, body: unknown): Promise<number> =>
+  page.evaluate(
+    `fetch(${JSON.stringify(path)}, {
+      method: ${JSON.stringify(method)},
+      headers: { 'content-type': 'application/json', 'x-quitado-page': '1' },
+      body: ${JSON.stringify(JSON.stringify(body))},
+    }).then((answer) => answer.status)`,
+  )
 
 export const card = (page: Page, name: string): Locator => page.getByRole('region', { name, exact: true })
 

@@ -4,12 +4,13 @@ import { merchants } from '../harness/merchants.ts'
 import { type SignedIn, signedIn } from '../harness/pages.ts'
 import { advanceTo, authorizationOf, recurrences, variable, withRetries } from '../harness/recurrences.ts'
 import { testService } from '../harness/test-service.ts'
-import { expectAccessible, expectAccessibleInBoth, expectFits, testBrowser } from './browser.ts'
-import { openPanel } from './sign-in.ts'
+import { expectAccessible, expectAccessibleInBoth, expectFits, testBrowser, untilLoaded } from './browser.ts'
+import { panelPages } from './panel-page.ts'
 
 const it = testService({ deliveries: true })
 const browser = testBrowser(it)
 const { merchant } = merchants(it)
+const openPanel = panelPages(browser)
 const given = recurrences(it)
 
 const plain = (text: string | null) => (text ?? '').replaceAll(/\s/g, ' ')
@@ -19,7 +20,7 @@ const badge = (page: Page, text: string) => page.locator('main [role="status"]')
 describe('plans', () => {
   test('one is made, refused where it is wrong, changed, switched off and found by filters', async () => {
     const shop = await signedIn(it)
-    const page = await openPanel(browser, shop, '/panel/plans', { refusals: [/^400 .*\/plans$/] })
+    const page = await openPanel(shop, '/panel/plans', { refusals: [/^400 .*\/plans$/] })
     await page.getByText('No plans here.').waitFor()
     await page.getByRole('link', { name: 'New plan' }).click()
     await page.getByLabel('Title').fill('Gy')
@@ -43,7 +44,7 @@ describe('plans', () => {
     await badge(page, 'Inactive').waitFor()
     expect(await page.getByRole('link', { name: 'New mandate' }).count()).toBe(0)
 
-    await page.getByRole('link', { name: 'Plans' }).click()
+    await page.getByRole('link', { name: 'All plans' }).click()
     await page.getByLabel('State').selectOption('true')
     await page.getByRole('button', { name: 'Filter' }).click()
     await page.getByText('0 found').waitFor()
@@ -61,7 +62,7 @@ describe('mandates', () => {
   test('one is asked for by keyboard, shows its code, and is cancelled', async () => {
     const shop = await signedIn(it)
     const planId = await given.plan(shop, { title: 'Club' })
-    const page = await openPanel(browser, shop, `/panel/plans/${planId}`)
+    const page = await openPanel(shop, `/panel/plans/${planId}`)
     await page.getByRole('link', { name: 'New mandate' }).focus()
     await page.keyboard.press('Enter')
     await page.getByLabel('Reference').focus()
@@ -83,7 +84,7 @@ describe('mandates', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel the mandate' }).click()
     await badge(page, 'Cancelled').waitFor()
     expect(await page.getByRole('img').count()).toBe(0)
-    await page.getByRole('link', { name: 'Mandates' }).click()
+    await page.getByRole('link', { name: 'All mandates' }).click()
     await page.getByLabel('State').selectOption('CANCELLED')
     await page.getByLabel('Payer').fill('maria')
     await page.getByRole('button', { name: 'Filter' }).click()
@@ -93,7 +94,7 @@ describe('mandates', () => {
   test('asked for again while the service is still at it, it is one', async () => {
     const shop = await signedIn(it)
     await given.plan(shop)
-    const page = await openPanel(browser, shop, '/panel/mandates/new', { refusals: [/^409 /] })
+    const page = await openPanel(shop, '/panel/mandates/new', { refusals: [/^409 /] })
     const keys: (string | undefined)[] = []
     // The service does it, and says that it has not ended yet.
     await page.route('**/checkout/pix-automatic', async (route) => {
@@ -116,7 +117,7 @@ describe('mandates', () => {
   test('one with a first payment has a composite code; a wrong document is told beside its field', async () => {
     const shop = await signedIn(it)
     await given.plan(shop)
-    const page = await openPanel(browser, shop, '/panel/mandates/new', { refusals: [/^400 .*pix-automatic$/] })
+    const page = await openPanel(shop, '/panel/mandates/new', { refusals: [/^400 .*pix-automatic$/] })
     await page.getByLabel('Reference').fill('first-1')
     await page.getByLabel('Name').fill('Maria')
     await page.getByLabel('E-mail').fill('maria@example.com')
@@ -138,7 +139,7 @@ describe('mandates', () => {
     const receiver = await merchant()
     await shop.api.put('/v1.1/account/notifications', { payment: { url: receiver.hook } })
     const mandate = await given.mandate(shop, variable)
-    const page = await openPanel(browser, shop, `/panel/mandates/${mandate.idRec}`)
+    const page = await openPanel(shop, `/panel/mandates/${mandate.idRec}`)
     await page.getByRole('button', { name: 'Approve' }).click()
     await badge(page, 'Approved').waitFor()
     await page.getByText('Webhook RECURRENCE_AUTHORIZED').waitFor()
@@ -159,7 +160,7 @@ describe('mandates', () => {
   test('a scenario is played, and the list changes by itself when a payer answers', async () => {
     const shop = await signedIn(it)
     const [one, two] = [await given.mandate(shop), await given.mandate(shop)]
-    const list = await openPanel(browser, shop, '/panel/mandates')
+    const list = await openPanel(shop, '/panel/mandates')
     await rowsOf(list, 'Mandates').nth(1).waitFor()
     const page = await browser.beside(list, `/panel/mandates/${one.idRec}`)
     await page.getByLabel('Scenario').selectOption('cancel-by-payer')
@@ -178,7 +179,7 @@ describe('scheduled payments', () => {
   test('are filtered and sorted; one is cancelled before its deadline, with its reason', async () => {
     const shop = await signedIn(it)
     const charge = await given.scheduledCharge(shop)
-    const page = await openPanel(browser, shop, '/panel/scheduled-payments')
+    const page = await openPanel(shop, '/panel/scheduled-payments')
     await page.getByText('2 found').waitFor()
     await page.getByLabel('State').selectOption('SCHEDULED')
     await page.getByLabel('Order').selectOption('dueDate')
@@ -203,7 +204,7 @@ describe('scheduled payments', () => {
     const shop = await signedIn(it)
     const charge = await given.scheduledCharge(shop)
     await advanceTo(shop, `${given.inDays(4)} 22:30:00`)
-    const page = await openPanel(browser, shop, `/panel/scheduled-payments/${charge.instructionId}`)
+    const page = await openPanel(shop, `/panel/scheduled-payments/${charge.instructionId}`)
     await page.getByText(/The time to cancel ended on/).waitFor()
     expect(await page.getByRole('button', { name: 'Cancel this charge' }).count()).toBe(0)
   })
@@ -211,7 +212,7 @@ describe('scheduled payments', () => {
   test('the simulator rejects with a code, retries and collects', async () => {
     const shop = await signedIn(it)
     const charge = await given.scheduledCharge(shop, withRetries)
-    const page = await openPanel(browser, shop, `/panel/scheduled-payments/${charge.instructionId}`)
+    const page = await openPanel(shop, `/panel/scheduled-payments/${charge.instructionId}`)
     await page.getByLabel('Reason code').selectOption('AM02')
     await page.getByRole('button', { name: 'Reject with the code' }).click()
     await page.getByText("AM02 · Above the payer's maximum").waitFor()
@@ -245,14 +246,35 @@ describe('the pages of recurrences', () => {
   test('fit a phone, are accessible in light and dark, and speak Portuguese', async () => {
     const shop = await signedIn(it)
     const paths = await everyPage(shop)
-    const page = await openPanel(browser, shop, '/panel/plans', { width: 360, locale: 'pt-BR' })
+    const page = await openPanel(shop, '/panel/plans', { width: 360, locale: 'pt-BR' })
     for (const path of paths) {
       await page.goto(path)
       await page.getByRole('heading', { level: 1 }).waitFor()
       await page.getByText('ao vivo', { exact: true }).waitFor()
-      await page.locator('.spinner').waitFor({ state: 'detached' })
+      await untilLoaded(page)
       await expectFits(page)
       await expectAccessibleInBoth(page)
+    }
+  })
+
+  test('each page below a list leads back to it, also when the thing is not there', async () => {
+    const shop = await signedIn(it)
+    const nothing = '00000000-0000-4000-8000-000000000000'
+    const lists = {
+      plans: 'All plans',
+      mandates: 'All mandates',
+      'scheduled-payments': 'All scheduled payments',
+      sales: 'All sales',
+      payouts: 'All payouts',
+    }
+    const below = (await everyPage(shop)).filter((path) => path.split('/').length === 4)
+    const others = ['sales/new', 'payouts/new', ...Object.keys(lists).map((list) => `${list}/${nothing}`)]
+    const page = await openPanel(shop, '/panel/plans', { refusals: [/^404 /] })
+    for (const path of [...below, ...others.map((other) => `/panel/${other}`)]) {
+      const list = path.split('/')[2] as keyof typeof lists
+      await page.goto(path)
+      await page.getByRole('main').getByRole('link', { name: lists[list], exact: true }).click()
+      await expect.poll(() => new URL(page.url()).pathname).toBe(`/panel/${list}`)
     }
   })
 
@@ -260,7 +282,7 @@ describe('the pages of recurrences', () => {
     const [one, two] = [await signedIn(it), await signedIn(it)]
     const paths = (await everyPage(one)).filter((path) => /\/[^/]{20,}$/.test(path))
     expect(paths).toHaveLength(4)
-    const page = await openPanel(browser, two, '/panel/plans', { refusals: [/^404 /] })
+    const page = await openPanel(two, '/panel/plans', { refusals: [/^404 /] })
     for (const path of paths) {
       await page.goto(path)
       await page.getByText('We did not find what you are looking for.').waitFor()

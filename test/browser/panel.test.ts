@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { merchants } from '../harness/merchants.ts'
 import { PASSWORD, signedIn } from '../harness/pages.ts'
 import { testService } from '../harness/test-service.ts'
-import { expectAccessible, expectAccessibleInBoth, expectFits, testBrowser } from './browser.ts'
+import { expectAccessible, expectAccessibleInBoth, expectFits, testBrowser, untilLoaded } from './browser.ts'
 import { card, panelPages } from './panel-page.ts'
 
 const it = testService({ deliveries: true })
@@ -125,6 +125,7 @@ describe('the panel', () => {
     const events = await page.locator('.time-line').innerText()
     expect(events).not.toMatch(/PAID|CANCELLED|PENDING|clearing|available|transit|_due/)
     expect(events).toContain('Recebido do arranjo → Disponível')
+    expect(events).toMatch(/Parte de um recebedor · .* · R\$\s10,00 · Ana Doces/)
   })
 
   test('another page begins at its top, and the list is found again as it was left', async () => {
@@ -196,7 +197,7 @@ describe('the panel', () => {
       await page.goto(path)
       await page.getByRole('heading', { level: 1 }).waitFor()
       await page.getByText('live', { exact: true }).waitFor()
-      await page.locator('.spinner').waitFor({ state: 'detached' })
+      await untilLoaded(page)
       await expectFits(page)
       await expectAccessibleInBoth(page)
     }

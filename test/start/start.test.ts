@@ -42,11 +42,15 @@ describe('npm start', () => {
     expect(existsSync(join(folder, 'postgres', 'postmaster.pid'))).toBe(false)
   })
 
-  test('the demo account has split on and three recipients, one of them inactive, and stays the same', async () => {
+  test('the demo account has split on and three recipients, one of them inactive, signs in to the panel and stays the same', async () => {
     const folder = newFolder()
     const first = await quitado({ QUITADO_DATA: folder })
-    const credentials = (output: string) => /x-api-key: +(\S+)\s+x-api-token: (\S+)/.exec(output)!.slice(1)
-    const [apiKey, apiToken] = credentials(first.output()) as [string, string]
+    const credentials = (output: string) =>
+      /x-api-key: +(\S+)\s+x-api-token: (\S+)\s+e-mail: +(\S+)\s+password: +(\S+)/.exec(output)!.slice(1)
+    const printed = credentials(first.output())
+    const [apiKey, apiToken, email, password] = printed as [string, string, string, string]
+    const page = apiClient(first.port, { 'x-quitado-page': '1' })
+    expect((await page.post('/panel/api/session', { email, password })).http).toBe(200)
     const demo = apiClient(first.port, { 'x-api-key': apiKey, 'x-api-token': apiToken })
     expect((await demo.get('/v1.1/sandbox/account')).body.splitEnabled).toBe(true)
     const client = new pg.Client({ host: join(folder, 'postgres-socket'), user: 'postgres', database: 'quitado' })
@@ -58,7 +62,7 @@ describe('npm start', () => {
     await first.ended
 
     const second = await quitado({ QUITADO_DATA: folder })
-    expect(credentials(second.output())).toEqual([apiKey, apiToken])
+    expect(credentials(second.output())).toEqual(printed)
   })
 
   test('a second start on the same folder is one clear line', async () => {

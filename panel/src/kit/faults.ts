@@ -31,6 +31,8 @@ const faultWords = defineWords({
     'The situation has changed and does not allow this any more.',
   ],
   beingPaid: ['O banco já está pagando.', 'The bank is paying it already.'],
+  noDocument: [(type: string) => `Isto não é um ${type}.`, (type: string) => `This is no ${type}.`],
+  usedBefore: ['Já foi usada em outra cobrança.', 'It was used for another charge.'],
   emailTaken: ['Este e-mail já tem uma conta.', 'There is an account with this e-mail.'],
   invalid: ['Um dos filtros tem um valor que não existe.', 'One of the filters has a value that does not exist.'],
 })
@@ -59,6 +61,8 @@ const known: readonly (readonly [RegExp, (w: FaultWords, part: readonly string[]
   [/^invalid transaction situation$/, (w) => w.otherSituation],
   [/^(authorization|payment) cannot be (canceled|updated)$/, (w) => w.otherSituation],
   [/^the bank is paying it already$/, (w) => w.beingPaid],
+  [/^must be a (CPF|CNPJ)$/, (w, [, type]) => w.noDocument(type!)],
+  [/^was used before$/, (w) => w.usedBefore],
   [/^is used by another account$/, (w) => w.emailTaken],
   [/^invalid value$/, (w) => w.invalid],
 ]

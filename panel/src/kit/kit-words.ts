@@ -11,6 +11,7 @@ export const kitWords = defineWords({
   close: ['Fechar', 'Close'],
   cancel: ['Cancelar', 'Cancel'],
   confirm: ['Confirmar', 'Confirm'],
+  signIn: ['Entrar', 'Sign in'],
   signOut: ['Sair', 'Sign out'],
   skip: ['Ir para o conteúdo', 'Skip to content'],
   navigation: ['Navegação', 'Navigation'],

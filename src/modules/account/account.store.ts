@@ -98,6 +98,17 @@ export async function findAccountsAhead(db: Queryable, after: AccountId, limit: 
   return (await db.query(movedClocksSql, [after, limit])).map((row) => row.id as AccountId)
 }
 
+const clockOffsetsSql = statement<{ id: number; clock_offset_ms: number }>(
+  'account_clock_offsets',
+  'select id, clock_offset_ms from account where id = any($1::bigint[])',
+)
+
+/** By how much the clock of each is ahead. */
+export async function findClockOffsets(db: Queryable, ids: readonly AccountId[]): Promise<Map<AccountId, number>> {
+  const rows = await db.query(clockOffsetsSql, [ids])
+  return new Map(rows.map((row) => [row.id as AccountId, row.clock_offset_ms]))
+}
+
 const setClockSql = statement(
   'account_set_clock',
   `update account set clock_offset_ms = $2, clock_busy_until = case when clock_busy_until is null then null else $3::timestamptz end

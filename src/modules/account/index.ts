@@ -3,6 +3,7 @@ export {
   findAccountsAhead,
   findAccountTerms,
   findApiToken,
+  findClockOffsets,
   lockAccountTerms,
   opensSecrets,
   releaseClock,
@@ -39,7 +40,7 @@ export {
 export { recipientSchema, recipientWire } from './recipients.wire.ts'
 export { type RememberedTerms, rememberTerms, termsHold } from './remembered-terms.ts'
 export { OVERLAP_HOURS_MAX, rotateToken } from './rotate-credentials.ts'
-export { pruneSessions, setSignIn } from './session.store.ts'
+export { findOwner, pruneSessions, setSignIn } from './session.store.ts'
 export { operatorTimes, panelTimes, type Session } from './session.ts'
 export {
   type AccountProfile,

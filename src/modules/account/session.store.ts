@@ -96,6 +96,21 @@ export async function findSignIn(db: Queryable, email: string): Promise<SignIn |
   return row && { accountId: row.id as AccountId, status: row.status, passwordHash: row.password_hash }
 }
 
+const ownerSql = statement<{ id: number; email: string | null; signs_in: boolean }>(
+  'account_owner_of_key',
+  `select a.id, a.email, a.password_hash is not null as signs_in
+   from credential c join account a on a.id = c.account_id where c.api_key = $1`,
+)
+
+/** Whose credentials they are, and whether that account signs in anywhere yet. */
+export async function findOwner(
+  db: Queryable,
+  apiKey: string,
+): Promise<{ readonly accountId: AccountId; readonly email: string | null; readonly signsIn: boolean } | undefined> {
+  const [row] = await db.query(ownerSql, [apiKey])
+  return row && { accountId: row.id as AccountId, email: row.email, signsIn: row.signs_in }
+}
+
 const holdSignInSql = statement<{ id: number }>(
   'account_hold_sign_in',
   "select id from account where id = $1 and password_hash = $2 and status = 'ACTIVE' for share",

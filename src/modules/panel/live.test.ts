@@ -63,6 +63,15 @@ describe('live', () => {
     await heard(stream, 'recurrence')
   })
 
+  test('a jump of the clock and its way back are heard of, though nothing was due', async () => {
+    const shop = await signedIn(it)
+    const stream = await listen(await cookieFor(shop))
+    expect((await shop.api.post('/v1.1/sandbox/clock/advance', { days: 3 })).http).toBe(200)
+    await heard(stream, 'clock')
+    expect((await shop.api.post('/v1.1/sandbox/clock/reset')).http).toBe(200)
+    await heard(stream, 'clock')
+  })
+
   test('what another process writes is heard of too', async () => {
     const shop = await signedIn(it)
     const stream = await listen(await cookieFor(shop))

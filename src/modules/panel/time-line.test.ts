@@ -91,13 +91,47 @@ describe('the time line of a sale', () => {
         settlementStatus: expect.any(String),
       }),
     ])
-    expect(body.events.filter(({ transfer }: Event) => transfer === 'splitOut')).toHaveLength(1)
+    expect(body.events.filter(({ transfer }: Event) => transfer === 'splitOut')).toMatchObject([
+      { amount: 40, recipient: { recipientId: recipient.recipientId, name: 'Sócio' } },
+    ])
     const cancelled = await it.given.cancelledSale(shop)
     await pay(shop, cancelled)
     const late = (await shop.panel.get(`/panel/api/sales/${cancelled.uuid}`)).body
     expect(kinds(late.events).slice(0, 3)).toEqual(['created', 'cancelled', 'reversal'])
     expect(late.events[1].at).toBeNull()
     expect(late.events[2]).toMatchObject({ reason: 'SALE_NOT_PENDING' })
+  })
+
+  test('each share of a split says whose it is, and a recipient hears of nobody else', async () => {
+    const shop = await signedIn(it)
+    await shop.panel.put('/panel/api/v1.1/sandbox/account', { splitEnabled: true })
+    const linked = async (name: string) =>
+      (await shop.panel.post('/panel/api/v1.1/sandbox/recipients', { name })).body.recipient.recipientId as string
+    const other = await signedIn(it)
+    await it.operator.post(`/operator/v1/accounts/${shop.id}/recipients`, { recipientId: other.id })
+    const legs = [
+      { recipientId: await linked('Zélia'), amount: 7 },
+      { recipientId: other.id, amount: 11 },
+      { recipientId: await linked('Ana'), amount: 5 },
+    ]
+    const sale = await it.given.paidSale(shop, { split: legs })
+    const { events, sale: shown } = (await shop.panel.get(`/panel/api/sales/${sale.uuid}`)).body
+    const shares = events.filter(({ transfer }: Event) => transfer === 'splitOut')
+    const told = shares.map(({ amount, recipient }: Event) => [amount, (recipient as { name: string }).name])
+    const names = shown.split.recipients.map(({ amount, name }: { amount: number; name: string }) => [amount, name])
+    expect(told).toEqual(names)
+    expect(told).toEqual([
+      [7, 'Zélia'],
+      [11, expect.stringMatching(/^Loja da Pessoa/)],
+      [5, 'Ana'],
+    ])
+    expect(events.filter(({ transfer }: Event) => transfer === 'saleFee')).toMatchObject([{ recipient: null }])
+
+    await it.service.settlements.run()
+    const [share] = (await other.panel.get('/panel/api/sales')).body.result
+    const seen = await other.panel.get(`/panel/api/sales/${share.uuid}`)
+    expect(seen.http).toBe(200)
+    for (const name of ['Zélia', 'Ana']) expect(seen.text).not.toContain(name)
   })
 
   test('a charge of a recurrence shows its mandate', async () => {

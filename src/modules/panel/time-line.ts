@@ -38,7 +38,8 @@ export async function findTimeLine({ db, railName }: TimeLineContext, accountId:
   const refunds = refundsOfSale.get(saleId) ?? []
   const ids = [saleId, ...refunds.map(({ id }) => id), ...reversals.map(({ id }) => id)]
   const told = sale.chargeId === null ? ids : [...ids, sale.chargeId]
-  const [transfers, deliveries, recurrence] = await Promise.all([
+  const [split, transfers, deliveries, recurrence] = await Promise.all([
+    withNames(db, accountId, splits.get(saleId)),
     findTransfersOf(db, accountId, ids),
     findDeliveries(db, accountId, told),
     findRecurrence(db, sale),
@@ -47,7 +48,7 @@ export async function findTimeLine({ db, railName }: TimeLineContext, accountId:
     ...ofSale(sale, payer ?? undefined),
     ...refunds.flatMap(ofRefund),
     ...reversals.flatMap(ofReversal),
-    ...transfers.map(ofTransfer),
+    ...transfers.map((transfer) => ofTransfer(transfer, split?.recipients ?? [])),
     ...deliveries.map((delivery) => ({ at: delivery.createdAt, kind: 'notification', ...deliveryWire(delivery) })),
   ]
   return {
@@ -56,7 +57,7 @@ export async function findTimeLine({ db, railName }: TimeLineContext, accountId:
       txid: sale.parentId === null ? currentTxid(sale) : null,
       callbackURL: sale.callbackUrl,
       renewals: sale.renewals,
-      split: await withNames(db, accountId, splits.get(saleId)),
+      split,
     },
     recurrence,
     events: inOrder(happenings).map(({ at, ...rest }) => ({ at: at === null ? null : wireTimestamp(at), ...rest })),
@@ -65,8 +66,9 @@ export async function findTimeLine({ db, railName }: TimeLineContext, accountId:
 
 /** A person knows a recipient by its name. */
 async function withNames(db: Queryable, accountId: AccountId, block: SplitBlock | undefined) {
-  const legs = block?.recipients
-  if (legs === undefined) return block ?? null
+  if (block === undefined) return null
+  const legs = block.recipients
+  if (legs === undefined) return { ...block, recipients: undefined }
   const names = await findRecipientNames(
     db,
     accountId,
@@ -116,7 +118,15 @@ function ofReversal(reversal: Reversal): Happening[] {
     : [made, { at: reversal.closedAt, kind: 'reversal.closed', ...what, situation: reversal.state }]
 }
 
-const ofTransfer = (transfer: Transfer): Happening => ({
+type NamedLeg = { readonly recipientId: string; readonly name: string | null }
+
+/** A share is somebody's: legs are in the order of the request, by which their lines are numbered. */
+function recipientOf({ kind, leg }: Transfer, legs: readonly NamedLeg[]): NamedLeg | null {
+  const found = kind === 'splitOut' ? legs[leg] : undefined
+  return found ? { recipientId: found.recipientId, name: found.name } : null
+}
+
+const ofTransfer = (transfer: Transfer, legs: readonly NamedLeg[]): Happening => ({
   at: transfer.at,
   kind: 'transfer',
   transfer: transfer.kind,
@@ -125,6 +135,7 @@ const ofTransfer = (transfer: Transfer): Happening => ({
   amount: centsToWire(transfer.amount),
   sequence: transfer.sequence,
   source: transfer.sourceId,
+  recipient: recipientOf(transfer, legs),
 })
 
 async function findRecurrence(db: Queryable, { accountId, mandateId, chargeId }: Sale) {

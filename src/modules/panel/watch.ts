@@ -1,5 +1,6 @@
 import type { AccountId } from '../../kernel/ids.ts'
 import type { Database } from '../../platform/database/database.ts'
+import { findClockOffsets } from '../account/index.ts'
 import { findLastSequences, findTransfersAfter } from '../ledger/index.ts'
 import { findDeliveryMarks } from '../notification/index.ts'
 import { findRecurrenceMarks } from '../recurrence/index.ts'
@@ -10,13 +11,14 @@ export type Change = {
   readonly topics: readonly Topic[]
   readonly transfers: readonly { readonly kind: string; readonly source: string }[]
 }
-export type Topic = 'sales' | 'money' | 'deliveries' | 'recurrence'
+export type Topic = 'sales' | 'money' | 'deliveries' | 'recurrence' | 'clock'
 
 type Marks = {
   readonly sales: string
   readonly deliveries: string
   readonly recurrence: string
   readonly sequence: number
+  readonly clockOffsetMs: number
 }
 const TRANSFERS_MAX = 50
 
@@ -35,7 +37,7 @@ export type WatchOptions = {
 
 /**
  * One look at committed rows serves all listeners of the process, whoever wrote the rows. While nobody listens nobody
- * looks. A look costs five statements by keys, whatever the number of accounts.
+ * looks. A look costs six statements by keys, whatever the number of accounts.
  */
 export function createWatch({ db, everyMs, before, trouble }: WatchOptions): Watch {
   const listeners = new Map<AccountId, Set<(change: Change) => void>>()
@@ -43,17 +45,19 @@ export function createWatch({ db, everyMs, before, trouble }: WatchOptions): Wat
   let timer: NodeJS.Timeout | undefined
 
   async function readMarks(accountIds: readonly AccountId[]): Promise<Map<AccountId, Marks>> {
-    const [sales, deliveries, recurrence, sequences] = await Promise.all([
+    const [sales, deliveries, recurrence, sequences, offsets] = await Promise.all([
       findSaleMarks(db, accountIds),
       findDeliveryMarks(db, accountIds),
       findRecurrenceMarks(db, accountIds),
       findLastSequences(db, accountIds),
+      findClockOffsets(db, accountIds),
     ])
     const of = (id: AccountId): Marks => ({
       sales: sales.get(id) ?? '',
       deliveries: deliveries.get(id) ?? '',
       recurrence: recurrence.get(id) ?? '',
       sequence: sequences.get(id) ?? 0,
+      clockOffsetMs: offsets.get(id) ?? 0,
     })
     return new Map(accountIds.map((id) => [id, of(id)]))
   }
@@ -123,5 +127,6 @@ function topicsOf(then: Marks, now: Marks): Topic[] {
   if (then.sequence !== now.sequence) topics.push('money')
   if (then.deliveries !== now.deliveries) topics.push('deliveries')
   if (then.recurrence !== now.recurrence) topics.push('recurrence')
+  if (then.clockOffsetMs !== now.clockOffsetMs) topics.push('clock')
   return topics
 }

@@ -1,16 +1,16 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Link, useParams } from 'wouter'
+import { useParams } from 'wouter'
 import {
   api,
+  Back,
   Badge,
   Button,
   Card,
   Confirm,
-  ErrorState,
+  Detail,
   Facts,
   FormError,
-  Loading,
   useAction,
   useFormats,
   useTitle,
@@ -28,40 +28,33 @@ export function AccountPage() {
   const w = useWords(words)
   const queries = useQueryClient()
   const queryKey = ['account', id]
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     queryKey,
     queryFn: ({ signal }) => api<{ account: Account }>(`/operator/api/accounts/${encodeURIComponent(id)}`, { signal }),
   })
-  useTitle(data?.account.name ?? w.account)
+  useTitle(query.data?.account.name ?? w.account)
   const change = async (body: unknown) => {
     const path = `/operator/api/accounts/${encodeURIComponent(id)}` as const
     queries.setQueryData(queryKey, await api<{ account: Account }>(path, { method: 'PATCH', body }))
   }
-  if (data === undefined)
-    return (
-      <div className="stack">
-        <h1>{w.account}</h1>
-        {error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <Loading />}
-      </div>
-    )
-  const { account } = data
   return (
-    <div className="stack">
-      <p>
-        <Link href="/">← {w.accounts}</Link>
-      </p>
-      <div className="row-apart">
-        <h1>{account.name}</h1>
-        <Badge tone={toneOf[account.status]}>{w[account.status]}</Badge>
-      </div>
-      <Identity account={account} change={change} />
-      <Settings account={account} change={change} />
-      <Recipients accountId={account.id} />
-      <div className="grid">
-        <SignInForm account={account} onChanged={() => void refetch()} />
-        <Rotation accountId={account.id} />
-      </div>
-    </div>
+    <Detail back={<Back href="/">{w.allAccounts}</Back>} title={w.account} query={query}>
+      {({ account }) => (
+        <>
+          <div className="row-apart">
+            <h1>{account.name}</h1>
+            <Badge tone={toneOf[account.status]}>{w[account.status]}</Badge>
+          </div>
+          <Identity account={account} change={change} />
+          <Settings account={account} change={change} />
+          <Recipients accountId={account.id} />
+          <div className="grid">
+            <SignInForm account={account} onChanged={() => void query.refetch()} />
+            <Rotation accountId={account.id} />
+          </div>
+        </>
+      )}
+    </Detail>
   )
 }
 

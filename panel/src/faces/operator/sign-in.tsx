@@ -1,53 +1,23 @@
-import {
-  api,
-  Button,
-  Card,
-  Form,
-  Frame,
-  TextField,
-  useAction,
-  useForgetEverything,
-  useTitle,
-  useWords,
-} from '../../kit/index.ts'
+import { SignInPage, TextField, typed, useWords } from '../../kit/index.ts'
 import { words } from './words.ts'
 
-/** The token goes to the service once; what stays is a cookie that no script reads. */
+const bodyFrom = (form: FormData) => ({ token: typed(form, 'token') ?? '' })
+
 export function SignIn() {
   const w = useWords(words)
-  const forget = useForgetEverything()
-  useTitle(w.signIn)
-  const { run, busy, error } = useAction(async (form: FormData) => {
-    await api('/operator/api/session', { method: 'POST', body: { token: String(form.get('token') ?? '').trim() } })
-    await forget()
-  })
-  const isWrong = error?.http === 401 || error?.http === 400
   return (
-    <Frame narrow title={w.title}>
-      <div className="stack">
-        <h1>{w.signIn}</h1>
-        <Card>
-          <Form
-            onSubmit={(form) => void run(form)}
-            error={isWrong ? undefined : error}
-            end={
-              <Button kind="primary" type="submit" busy={busy}>
-                {w.signIn}
-              </Button>
-            }
-          >
-            <TextField
-              label={w.token}
-              hint={w.tokenHint}
-              name="token"
-              type="password"
-              required
-              autoComplete="off"
-              error={isWrong ? w.wrongToken : undefined}
-            />
-          </Form>
-        </Card>
-      </div>
-    </Frame>
+    <SignInPage face="operator" title={w.title} bodyFrom={bodyFrom}>
+      {(isWrong) => (
+        <TextField
+          label={w.token}
+          hint={w.tokenHint}
+          name="token"
+          type="password"
+          required
+          autoComplete="off"
+          error={isWrong ? w.wrongToken : undefined}
+        />
+      )}
+    </SignInPage>
   )
 }

@@ -19,7 +19,6 @@ const newsEn: Readonly<Record<string, string>> = {
 
 export const words = defineWords({
   title: ['Operação', 'Operator'],
-  signIn: ['Entrar', 'Sign in'],
   token: ['Token de operação', 'Operator token'],
   tokenHint: [
     'O de QUITADO_OPERATOR_TOKEN, ou do arquivo que a partida indica. A página não o guarda.',
@@ -32,6 +31,7 @@ export const words = defineWords({
   change: ['Mudar', 'Change'],
 
   accounts: ['Contas', 'Accounts'],
+  allAccounts: ['Todas as contas', 'All accounts'],
   account: ['Conta', 'Account'],
   newAccount: ['Nova conta', 'New account'],
   create: ['Criar a conta', 'Create the account'],

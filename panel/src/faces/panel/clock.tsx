@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import {
   ApiError,
   api,
@@ -19,7 +19,8 @@ import {
   useFormats,
   useWords,
 } from '../../kit/index.ts'
-import { secondsAfter, timeAfter, type Unit, units } from './wire-time.ts'
+import { useRunning } from './clock-badge.tsx'
+import { timeAfter, type Unit, units } from './wire-time.ts'
 import { accountWords } from './words-account.ts'
 
 type Clock = { readonly now: string; readonly offsetSeconds: number }
@@ -47,7 +48,11 @@ export function ClockCard() {
   const queries = useQueryClient()
   const [jumps, setJumps] = useState<readonly (Jump & { readonly number: number })[]>([])
   const [isAsking, setAsking] = useState(false)
-  const { data, error, refetch } = useQuery({ queryKey: ['clock'], queryFn: ({ signal }) => readClock(signal) })
+  const { data, error, refetch } = useQuery({
+    queryKey: ['clock'],
+    queryFn: ({ signal }) => readClock(signal),
+    meta: { topics: ['clock'] },
+  })
   const wasMoved = async (jump: Jump) => {
     setJumps((before) => [{ ...jump, number: before.length + 1 }, ...before])
     // Anything may look otherwise now.
@@ -117,19 +122,11 @@ export function ClockCard() {
   )
 }
 
-/** Goes on by itself between two looks at the service. */
 function Face({ clock }: { readonly clock: Clock }) {
   const a = useWords(accountWords)
   const f = useFormats()
   const { now, offsetSeconds } = clock
-  const [shown, setShown] = useState(now)
-  useEffect(() => {
-    const began = performance.now()
-    const show = () => setShown(secondsAfter(now, Math.floor((performance.now() - began) / 1000)))
-    show()
-    const timer = setInterval(show, 1000)
-    return () => clearInterval(timer)
-  }, [now])
+  const shown = useRunning(now)
   // A jump takes a moment itself, by which it falls short of a whole hour.
   const hours = Math.round(offsetSeconds / HOUR_S)
   const ahead = [hours >= 24 && `${f.count(Math.floor(hours / 24))} d`, `${hours % 24} h`].filter(Boolean).join(' ')

@@ -2,7 +2,8 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 
 /** The first word of a query's key says what it shows; a change names what to look at again. */
-export type Topic = 'sales' | 'money' | 'deliveries' | 'recurrence'
+const topics = ['sales', 'money', 'deliveries', 'recurrence', 'clock'] as const
+type Topic = (typeof topics)[number]
 const RETRY_MS = 2_000
 
 /**
@@ -15,17 +16,22 @@ export function useLive(onSignedOut: () => void): boolean {
   useEffect(() => {
     let stream: EventSource | undefined
     let timer: number | undefined
-    const refresh = (topics: readonly Topic[]) =>
+    const refresh = (changed: readonly Topic[]) =>
       void queries.invalidateQueries({
-        predicate: ({ meta }) => topics.some((topic) => topicsOf(meta).includes(topic)),
+        predicate: ({ meta }) => changed.some((topic) => topicsOf(meta).includes(topic)),
       })
     const open = () => {
       stream = new EventSource('/panel/api/live')
       stream.addEventListener('ready', () => {
         setLive(true)
-        refresh(['sales', 'money', 'deliveries', 'recurrence'])
+        refresh(topics)
       })
-      stream.addEventListener('change', (event) => refresh((JSON.parse(event.data) as { topics: Topic[] }).topics))
+      stream.addEventListener('change', (event) => {
+        const changed = (JSON.parse(event.data) as { topics: Topic[] }).topics
+        // At another time anything may look otherwise.
+        if (changed.includes('clock')) void queries.invalidateQueries()
+        else refresh(changed)
+      })
       stream.addEventListener('signedOut', () => {
         stream?.close()
         onSignedOut()

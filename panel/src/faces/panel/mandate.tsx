@@ -2,12 +2,12 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from 'wouter'
 import {
   api,
+  Back,
   Card,
   CopyField,
-  ErrorState,
+  Detail,
   Facts,
   isSandbox,
-  Loading,
   useFormats,
   useTitle,
   useWords,
@@ -24,19 +24,16 @@ export function MandatePage() {
   const w = useWords(recurrenceWords)
   const { idRec = '' } = useParams<{ idRec: string }>()
   useTitle(w.mandate)
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ['mandates', 'one', idRec],
     queryFn: ({ signal }) => api<MandateAnswer>(`/panel/api/mandates/${encodeURIComponent(idRec)}`, { signal }),
     meta: { topics: ['recurrence', 'sales'] },
   })
-  if (data === undefined)
-    return (
-      <div className="stack">
-        <h1>{w.mandate}</h1>
-        {error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <Loading />}
-      </div>
-    )
-  return <Shown answer={data} onChanged={() => void refetch()} />
+  return (
+    <Detail back={<Back href="/mandates">{w.allMandates}</Back>} title={w.mandate} query={query}>
+      {(answer) => <Shown answer={answer} onChanged={() => void query.refetch()} />}
+    </Detail>
+  )
 }
 
 function Shown({ answer, onChanged }: { readonly answer: MandateAnswer; readonly onChanged: () => void }) {
@@ -44,7 +41,7 @@ function Shown({ answer, onChanged }: { readonly answer: MandateAnswer; readonly
   const f = useFormats()
   const { mandate, charges } = answer
   return (
-    <div className="stack">
+    <>
       <div className="row-apart">
         <h1>{mandate.referenceCode}</h1>
         <div className="row" role="status">
@@ -70,7 +67,7 @@ function Shown({ answer, onChanged }: { readonly answer: MandateAnswer; readonly
       <Charges title={w.past} none={w.nonePast} charges={charges.filter((charge) => !isToCome(charge))} />
       {isSandbox() && mandate.canCancel && <MandateSimulator mandate={mandate} onChanged={onChanged} />}
       <Webhooks of={mandate.uuid} />
-    </div>
+    </>
   )
 }
 

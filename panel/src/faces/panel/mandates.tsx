@@ -12,7 +12,7 @@ import {
   useTitle,
   useWords,
 } from '../../kit/index.ts'
-import { MandateBadge, v } from './recurrence-parts.tsx'
+import { MandateBadge, OrderField, v } from './recurrence-parts.tsx'
 import { type MandateRow, mandateStates, type Results } from './recurrence-types.ts'
 import { words } from './words.ts'
 import { recurrenceWords } from './words-recurrence.ts'
@@ -63,15 +63,7 @@ export function Mandates() {
             ['payerName', w.byName],
           ]}
         />
-        <SelectField
-          label={w.order}
-          name="order"
-          defaultValue={address.of('order')}
-          options={[
-            ['', w.DESC],
-            ['ASC', w.ASC],
-          ]}
-        />
+        <OrderField address={address} />
       </FilterForm>
       <List
         rows={data?.results}

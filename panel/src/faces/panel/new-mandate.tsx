@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { Link, useLocation, useSearchParams } from 'wouter'
 import {
   api,
+  Back,
   Button,
   Card,
   CheckField,
@@ -41,6 +42,7 @@ export function NewMandate() {
   })
   return (
     <div className="stack">
+      <Back href="/mandates">{w.allMandates}</Back>
       <h1>{w.newMandate}</h1>
       {data === undefined && (error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <Loading />)}
       {data?.result.length === 0 && (

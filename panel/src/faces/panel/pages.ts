@@ -4,6 +4,7 @@ import { MandatePage } from './mandate.tsx'
 import { Mandates } from './mandates.tsx'
 import { Money } from './money.tsx'
 import { NewMandate } from './new-mandate.tsx'
+import { NewSale } from './new-sale.tsx'
 import { Notifications } from './notifications.tsx'
 import { Overview } from './overview.tsx'
 import { PayoutPage } from './payout.tsx'
@@ -44,6 +45,7 @@ type Page = {
 export const pages: readonly Page[] = [
   { path: '/', word: 'overview', Page: Overview },
   { path: '/sales', word: 'sales', Page: Sales },
+  { path: '/sales/new', Page: NewSale },
   { path: '/sales/:uuid', Page: SalePage },
   { path: '/plans', word: 'plans', Page: Plans },
   { path: '/plans/new', Page: NewPlan },

@@ -11,6 +11,7 @@ import {
   useTitle,
   useWords,
 } from '../../kit/index.ts'
+import { ClockBadge } from './clock-badge.tsx'
 import { useLive } from './live.ts'
 import { pages } from './pages.ts'
 import { type SignedIn, useSession } from './session.ts'
@@ -46,6 +47,7 @@ function Inside({ session }: { readonly session: SignedIn }) {
       places={places}
       end={
         <>
+          <ClockBadge clock={session.clock} />
           <Badge tone={isLive ? 'good' : 'waiting'}>{isLive ? w.live : w.notLive}</Badge>
           <SignOut face="panel" />
         </>

@@ -1,7 +1,8 @@
 import { useState } from 'react'
-import { Link, useLocation } from 'wouter'
+import { useLocation } from 'wouter'
 import {
   api,
+  Back,
   Button,
   Card,
   Form,
@@ -19,6 +20,7 @@ import {
   useWords,
 } from '../../kit/index.ts'
 import { useBalance } from './balance.ts'
+import { DocumentFields, documentOf } from './document-fields.tsx'
 import type { Payout } from './payout-types.ts'
 import { words } from './words.ts'
 import { moneyWords } from './words-money.ts'
@@ -43,9 +45,7 @@ const shown = [
 const beneficiaryOf = (form: FormData, target: Target) => ({
   name: typed(form, 'name'),
   email: typed(form, 'email'),
-  ...(typed(form, 'documentNumber') && {
-    document: { type: typed(form, 'documentType'), number: typed(form, 'documentNumber') },
-  }),
+  ...documentOf(form),
   ...(target === 'key'
     ? { pixKey: typed(form, 'pixKey') }
     : {
@@ -86,9 +86,7 @@ export function NewPayout() {
   const wasSentBefore = error?.http === 422
   return (
     <div className="stack">
-      <p>
-        <Link href="/payouts">{m.backToPayouts}</Link>
-      </p>
+      <Back href="/payouts">{m.allPayouts}</Back>
       <h1>{m.newPayout}</h1>
       <Card>
         <Form
@@ -116,7 +114,7 @@ export function NewPayout() {
               name="referenceCode"
               required
               autoComplete="off"
-              hint={m.referenceHint}
+              hint={w.referenceHint}
               error={fault('referenceCode')}
             />
           </div>
@@ -136,22 +134,7 @@ export function NewPayout() {
               autoComplete="off"
               error={fault('beneficiary.email')}
             />
-            <SelectField
-              label={m.documentType}
-              name="documentType"
-              options={[
-                ['CPF', 'CPF'],
-                ['CNPJ', 'CNPJ'],
-                ['OTHER', m.otherDocument],
-              ]}
-              error={fault('beneficiary.document.type')}
-            />
-            <TextField
-              label={m.documentNumber}
-              name="documentNumber"
-              autoComplete="off"
-              error={fault('beneficiary.document.number')}
-            />
+            <DocumentFields of="beneficiary" fault={fault} />
           </div>
           <SelectField
             label={m.goesTo}

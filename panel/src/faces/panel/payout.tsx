@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link, useParams } from 'wouter'
+import { useParams } from 'wouter'
 import {
   api,
+  Back,
   Badge,
   Card,
   CopyField,
-  ErrorState,
+  Detail,
   Facts,
   isSandbox,
-  Loading,
   useFormats,
   useTitle,
   useWords,
@@ -24,25 +24,15 @@ export function PayoutPage() {
   const m = useWords(moneyWords)
   const { uuid = '' } = useParams<{ uuid: string }>()
   useTitle(m.payout)
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ['payouts', 'one', uuid],
     queryFn: ({ signal }) => api<Payout>(`/panel/api/v1.1/payout/${encodeURIComponent(uuid)}`, { signal }),
     meta: { topics: ['money'] },
   })
   return (
-    <div className="stack">
-      <p>
-        <Link href="/payouts">{m.backToPayouts}</Link>
-      </p>
-      {data === undefined ? (
-        <>
-          <h1>{m.payout}</h1>
-          {error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <Loading />}
-        </>
-      ) : (
-        <Shown payout={data} onChanged={() => void refetch()} />
-      )}
-    </div>
+    <Detail back={<Back href="/payouts">{m.allPayouts}</Back>} title={m.payout} query={query}>
+      {(payout) => <Shown payout={payout} onChanged={() => void query.refetch()} />}
+    </Detail>
   )
 }
 

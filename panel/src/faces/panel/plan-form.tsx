@@ -2,6 +2,7 @@ import { useLocation } from 'wouter'
 import {
   type ApiError,
   api,
+  Back,
   Button,
   Card,
   Form,
@@ -148,6 +149,7 @@ export function NewPlan() {
   })
   return (
     <div className="stack">
+      <Back href="/plans">{w.allPlans}</Back>
       <h1>{w.newPlan}</h1>
       <Card>
         <PlanForm action={w.makePlan} busy={busy} error={error} onSubmit={(fields) => void run(fields)} />

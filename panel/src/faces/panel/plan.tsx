@@ -3,15 +3,15 @@ import { useState } from 'react'
 import { Link, useParams } from 'wouter'
 import {
   api,
+  Back,
   Button,
   ButtonLink,
   Card,
   CopyField,
+  Detail,
   Dialog,
-  ErrorState,
   Facts,
   FormError,
-  Loading,
   useAction,
   useFormats,
   useTitle,
@@ -29,19 +29,16 @@ export function PlanPage() {
   const w = useWords(recurrenceWords)
   const { id = '' } = useParams<{ id: string }>()
   useTitle(w.plan)
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ['plans', 'one', id],
     queryFn: ({ signal }) => api<PlanAnswer>(`${v}/plans/${encodeURIComponent(id)}`, { signal }),
     meta: { topics: ['recurrence'] },
   })
-  if (data === undefined)
-    return (
-      <div className="stack">
-        <h1>{w.plan}</h1>
-        {error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <Loading />}
-      </div>
-    )
-  return <Shown plan={data} onChanged={() => void refetch()} />
+  return (
+    <Detail back={<Back href="/plans">{w.allPlans}</Back>} title={w.plan} query={query}>
+      {(plan) => <Shown plan={plan} onChanged={() => void query.refetch()} />}
+    </Detail>
+  )
 }
 
 type ShownProps = { readonly plan: PlanAnswer; readonly onChanged: () => void }
@@ -51,7 +48,7 @@ function Shown({ plan, onChanged }: ShownProps) {
   const both = useWords(words)
   const f = useFormats()
   return (
-    <div className="stack">
+    <>
       <div className="row-apart">
         <h1>{plan.title}</h1>
         <div className="row" role="status">
@@ -97,7 +94,7 @@ function Shown({ plan, onChanged }: ShownProps) {
           ]}
         />
       </Card>
-    </div>
+    </>
   )
 }
 

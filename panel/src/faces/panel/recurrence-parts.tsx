@@ -8,9 +8,11 @@ import {
   type Column,
   ErrorState,
   List,
+  type ListAddress,
   type ListProps,
   Loading,
   Pagination,
+  SelectField,
   useFormats,
   useWords,
 } from '../../kit/index.ts'
@@ -37,6 +39,22 @@ export function MandateBadge({ state }: { readonly state: MandateState }) {
 export function ChargeBadge({ state }: { readonly state: ChargeState }) {
   const w = useWords(recurrenceWords)
   return <Badge tone={toneOfCharge[state]}>{w[state]}</Badge>
+}
+
+/** The latest first is what the service does unasked. */
+export function OrderField({ address }: { readonly address: ListAddress }) {
+  const w = useWords(recurrenceWords)
+  return (
+    <SelectField
+      label={w.order}
+      name="order"
+      defaultValue={address.of('order')}
+      options={[
+        ['', w.DESC],
+        ['ASC', w.ASC],
+      ]}
+    />
+  )
 }
 
 /** A reason code with its meaning; banks may have codes that nobody told us of. */

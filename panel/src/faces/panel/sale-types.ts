@@ -74,6 +74,8 @@ export type Happening = { readonly at: string | null } & (
       readonly to: string
       readonly amount: number
       readonly sequence: number
+      /** Whose share it is. */
+      readonly recipient: { readonly recipientId: string; readonly name: string | null } | null
     }
   | ({ readonly kind: 'notification' } & Delivery)
 )

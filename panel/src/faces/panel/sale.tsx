@@ -2,14 +2,14 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from 'wouter'
 import {
   api,
+  Back,
   Badge,
   ButtonLink,
   Card,
   CopyField,
-  ErrorState,
+  Detail,
   Facts,
   isSandbox,
-  Loading,
   Table,
   useFormats,
   useTitle,
@@ -25,25 +25,15 @@ export function SalePage() {
   const w = useWords(words)
   const { uuid = '' } = useParams<{ uuid: string }>()
   useTitle(w.sale)
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ['sales', uuid],
     queryFn: ({ signal }) => api<SaleAnswer>(`/panel/api/sales/${encodeURIComponent(uuid)}`, { signal }),
     meta: { topics: ['sales', 'money', 'deliveries'] },
   })
   return (
-    <div className="stack">
-      <p>
-        <Link href="/sales">{w.allSales}</Link>
-      </p>
-      {data === undefined ? (
-        <>
-          <h1>{w.sale}</h1>
-          {error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <Loading />}
-        </>
-      ) : (
-        <Shown answer={data} onChanged={() => void refetch()} />
-      )}
-    </div>
+    <Detail back={<Back href="/sales">{w.allSales}</Back>} title={w.sale} query={query}>
+      {(answer) => <Shown answer={answer} onChanged={() => void query.refetch()} />}
+    </Detail>
   )
 }
 

@@ -1,6 +1,7 @@
 import { Link } from 'wouter'
 import {
   Badge,
+  ButtonLink,
   FilterForm,
   List,
   Pagination,
@@ -25,7 +26,14 @@ export function Sales() {
   const { data, error, refetch } = useListing<Page<SaleRow>>('/panel/api/sales', address, ['sales', 'money'])
   return (
     <div className="stack">
-      <h1>{w.sales}</h1>
+      <div className="row-apart">
+        <h1>{w.sales}</h1>
+        <Link href="/sales/new" asChild>
+          <ButtonLink href="/sales/new" kind="primary">
+            {w.newSale}
+          </ButtonLink>
+        </Link>
+      </div>
       <FilterForm address={address} found={data?.totalElements}>
         <TextField
           label={w.search}

@@ -3,15 +3,15 @@ import { useState } from 'react'
 import { Link, useParams } from 'wouter'
 import {
   api,
+  Back,
   Button,
   Card,
   CopyField,
+  Detail,
   Dialog,
-  ErrorState,
   Facts,
   Form,
   isSandbox,
-  Loading,
   Notice,
   TextField,
   typed,
@@ -32,19 +32,16 @@ export function ScheduledPaymentPage() {
   const w = useWords(recurrenceWords)
   const { instructionId = '' } = useParams<{ instructionId: string }>()
   useTitle(w.scheduledOne)
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ['scheduled', 'one', instructionId],
     queryFn: ({ signal }) => api<ChargeAnswer>(`/panel/api/charges/${encodeURIComponent(instructionId)}`, { signal }),
     meta: { topics: ['recurrence', 'sales'] },
   })
-  if (data === undefined)
-    return (
-      <div className="stack">
-        <h1>{w.scheduledOne}</h1>
-        {error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <Loading />}
-      </div>
-    )
-  return <Shown answer={data} onChanged={() => void refetch()} />
+  return (
+    <Detail back={<Back href="/scheduled-payments">{w.allScheduled}</Back>} title={w.scheduledOne} query={query}>
+      {(answer) => <Shown answer={answer} onChanged={() => void query.refetch()} />}
+    </Detail>
+  )
 }
 
 function Shown({ answer, onChanged }: { readonly answer: ChargeAnswer; readonly onChanged: () => void }) {
@@ -54,7 +51,7 @@ function Shown({ answer, onChanged }: { readonly answer: ChargeAnswer; readonly 
   const reason = useReason()
   const { charge, mandate } = answer
   return (
-    <div className="stack">
+    <>
       <div className="row-apart">
         <h1>
           {mandate.referenceCode} · {f.date(charge.dueDate)}
@@ -101,7 +98,7 @@ function Shown({ answer, onChanged }: { readonly answer: ChargeAnswer; readonly 
       </div>
       {isSandbox() && mandate.canCancel && <ChargeSimulator charge={charge} onChanged={onChanged} />}
       {charge.sale && <Webhooks of={charge.sale.uuid} />}
-    </div>
+    </>
   )
 }
 

@@ -10,7 +10,7 @@ import {
   useTitle,
   useWords,
 } from '../../kit/index.ts'
-import { useChargeColumns, v } from './recurrence-parts.tsx'
+import { OrderField, useChargeColumns, v } from './recurrence-parts.tsx'
 import { chargeStates, type Results, type ScheduledRow } from './recurrence-types.ts'
 import { words } from './words.ts'
 import { recurrenceWords } from './words-recurrence.ts'
@@ -48,15 +48,7 @@ export function ScheduledPayments() {
             ['dueDate', both.dueDate],
           ]}
         />
-        <SelectField
-          label={w.order}
-          name="order"
-          defaultValue={address.of('order')}
-          options={[
-            ['', w.DESC],
-            ['ASC', w.ASC],
-          ]}
-        />
+        <OrderField address={address} />
       </FilterForm>
       <List
         rows={data?.results}

@@ -10,4 +10,8 @@ export type SignedIn = {
 type Session = SignedIn | { readonly environment: 'sandbox' | 'production'; readonly account: null }
 
 export const useSession = () =>
-  useQuery({ queryKey: sessionKey, queryFn: ({ signal }) => api<Session>('/panel/api/session', { signal }) })
+  useQuery({
+    queryKey: sessionKey,
+    queryFn: ({ signal }) => api<Session>('/panel/api/session', { signal }),
+    meta: { topics: ['clock'] },
+  })

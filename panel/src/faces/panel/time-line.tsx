@@ -92,6 +92,7 @@ function Details({ event }: { readonly event: Happening }): ReactNode {
         <p className="muted">
           {names[event.transfer as TransferName] ?? event.transfer} · {bookName(event.from)} → {bookName(event.to)} ·{' '}
           {f.money(event.amount)}
+          {event.recipient && ` · ${event.recipient.name ?? event.recipient.recipientId}`}
         </p>
       )
     case 'notification':

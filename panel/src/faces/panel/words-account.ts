@@ -101,6 +101,7 @@ export const accountWords = defineWords({
   boletoFee: ['Tarifa de boleto, em reais', 'Boleto fee, in reais'],
 
   clock: ['Relógio da conta', "The account's clock"],
+  accountDate: [(day: string) => `Data da conta: ${day}`, (day: string) => `Account's date: ${day}`],
   clockHint: [
     'Só no sandbox. O que vence no caminho acontece na sua hora: vencimentos, transferências, recorrências.',
     'Sandbox only. What is due on the way happens at its own time: expiries, payouts, recurrences.',

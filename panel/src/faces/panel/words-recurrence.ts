@@ -3,6 +3,7 @@ import { defineWords } from '../../kit/index.ts'
 export const recurrenceWords = defineWords({
   plan: ['Plano', 'Plan'],
   newPlan: ['Novo plano', 'New plan'],
+  allPlans: ['Todos os planos', 'All plans'],
   noPlans: ['Nenhum plano aqui.', 'No plans here.'],
   title: ['Título', 'Title'],
   titleHint: ['De 3 a 100 letras. O pagador vê.', '3 to 100 letters. The payer sees it.'],
@@ -53,6 +54,7 @@ export const recurrenceWords = defineWords({
 
   mandate: ['Autorização', 'Mandate'],
   newMandate: ['Nova autorização', 'New mandate'],
+  allMandates: ['Todas as autorizações', 'All mandates'],
   noMandates: ['Nenhuma autorização aqui.', 'No mandates here.'],
   payer: ['Pagador', 'Payer'],
   payerHint: ['Uma parte do nome.', 'A part of the name.'],
@@ -128,6 +130,7 @@ export const recurrenceWords = defineWords({
   noWebhooks: ['Nenhum aviso: falta um endereço, ou nada aconteceu.', 'No webhooks: no address, or nothing happened.'],
 
   scheduledOne: ['Agendamento', 'Scheduled payment'],
+  allScheduled: ['Todos os agendamentos', 'All scheduled payments'],
   noScheduled: ['Nenhum agendamento aqui.', 'No scheduled payments here.'],
   PENDING_SCHEDULE: ['A agendar', 'To be scheduled'],
   SCHEDULED: ['Agendada', 'Scheduled'],
