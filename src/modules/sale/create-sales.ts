@@ -3,9 +3,10 @@ import { cents } from '../../kernel/cents.ts'
 import type { AccountId, AccountUuid, NumberId, SaleId } from '../../kernel/ids.ts'
 import type { Fault } from '../../kernel/reader.ts'
 import { txidOf } from '../../kernel/txid.ts'
-import { DEFERRED } from '../../platform/batcher.ts'
+import { DEFERRED, Unavailable } from '../../platform/batcher.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Queryable } from '../../platform/database/database.ts'
+import { troubleOf } from '../../platform/database/trouble.ts'
 import type { RequestKey } from '../../platform/idempotency/idempotency.store.ts'
 import type { NumberBlocks } from '../../platform/number-blocks.ts'
 import type { RandomIds } from '../../platform/random-ids.ts'
@@ -55,6 +56,8 @@ type Draft =
       readonly account: AccountTerms
       readonly legs: readonly DraftLeg[]
       readonly answer: string
+      /** The account's terms, if they were not read for it: whoever writes it must see that they hold. */
+      readonly guard: VersionedTerms | null
     }
   | { readonly faults: readonly Fault[] }
 
@@ -74,20 +77,43 @@ export async function createSales(
 ): Promise<(CreateSaleOutcome | typeof DEFERRED)[]> {
   const now = context.clock.now()
   const undrafted = items.filter((item) => item.draft === undefined)
-  const remembered = undrafted.length === 0 ? [] : await draftAll(context, undrafted, now)
-  const good = items.filter((item) => item.draft !== undefined && 'sale' in item.draft)
-  const outcomes = good.length === 0 ? [] : await insertSales(context.db, good.map(insertOf), now, remembered)
+  try {
+    if (undrafted.length > 0) await draftAll(context, undrafted, now)
+    return await writeDrafts(context, items, { now, isFirstTry: undrafted.length === items.length })
+  } catch (error) {
+    // What was surely not written is decided anew. What a lost connection may have written keeps its ids.
+    if (troubleOf(error) !== 'lost') forgetDrafts(undrafted)
+    throw error
+  }
+}
+
+async function writeDrafts(
+  { db, terms }: CreateSalesContext,
+  items: readonly CreateSale[],
+  { now, isFirstTry }: { now: Instant; isFirstTry: boolean },
+): Promise<(CreateSaleOutcome | typeof DEFERRED)[]> {
+  const good = items.filter((item) => item.draft !== undefined && isSale(item.draft))
+  const guards = [...new Set(good.flatMap(({ draft }) => (draft as DraftSale).guard ?? []))]
+  const outcomes = good.length === 0 ? [] : await insertSales(db, good.map(insertOf), now, guards)
   if (outcomes === 'changed') {
-    // Nothing was written, so these are decided anew. Those from before may have been: they keep their ids.
-    for (const item of undrafted) delete item.draft
-    context.terms.forget(remembered)
+    terms.forget(guards)
+    // Whether the first try has written them is not known, and under new ids they could be written twice.
+    if (!isFirstTry) throw new Unavailable('terms changed while it was not known whether a sale was written')
+    forgetDrafts(items)
     return items.map(() => DEFERRED)
   }
   let next = 0
   return items.map((item) => {
     const draft = item.draft!
-    return 'faults' in draft ? { outcome: 'refused', faults: draft.faults } : outcomeOf(outcomes[next++]!, draft.answer)
+    if (!isSale(draft)) return { outcome: 'refused', faults: draft.faults }
+    const outcome = outcomeOf(outcomes[next++]!, draft.answer)
+    if (outcome === DEFERRED) forgetDrafts([item])
+    return outcome
   })
+}
+
+function forgetDrafts(items: readonly CreateSale[]): void {
+  for (const item of items) delete item.draft
 }
 
 function insertOf({ draft, request, requestKey }: CreateSale): SaleInsert {
@@ -101,12 +127,7 @@ function outcomeOf(outcome: InsertOutcome, answer: string): CreateSaleOutcome | 
   return outcome === 'referenceTaken' ? { outcome: 'refused', faults: [duplicatedReference] } : { outcome }
 }
 
-/** The terms that were not read just now are returned: the write must see that they hold. */
-async function draftAll(
-  context: CreateSalesContext,
-  undrafted: readonly CreateSale[],
-  now: Instant,
-): Promise<readonly VersionedTerms[]> {
+async function draftAll(context: CreateSalesContext, undrafted: readonly CreateSale[], now: Instant): Promise<void> {
   const { db, ids, numbers, rail, terms } = context
   const [{ of: accounts, remembered }, findRecipient] = await Promise.all([
     terms.find(undrafted.map((item) => item.accountId)),
@@ -125,13 +146,16 @@ async function draftAll(
   const make = { now, ids, nextNumber: () => freshNumbers.pop()! }
   const drafts = decided.map((one) => ('faults' in one ? one : draftSale(one, make)))
   const charges = await rail.openCharges(drafts.filter(isSale).map(({ sale, account }) => chargeOf(sale, account)))
+  const guards = new Map(remembered.map((known) => [known.id, known]))
   let next = 0
   undrafted.forEach((item, index) => {
     const draft = drafts[index]!
     // Only whole drafts are kept: an item whose answer cannot be made fails, now and when it is tried alone.
-    item.draft = isSale(draft) ? { ...draft, answer: item.render(draft.sale, charges[next++]!, draft.legs) } : draft
+    if (isSale(draft)) {
+      const answer = item.render(draft.sale, charges[next++]!, draft.legs)
+      item.draft = { ...draft, answer, guard: guards.get(item.accountId) ?? null }
+    } else item.draft = draft
   })
-  return remembered
 }
 
 type FindRecipient = (parentId: AccountId, uuid: AccountUuid) => LinkedRecipient | undefined
@@ -179,7 +203,7 @@ type Make = { readonly now: Instant; readonly ids: RandomIds; readonly nextNumbe
 function draftSale(
   { item, account, fee, legs: asked }: Decided,
   { now, ids, nextNumber }: Make,
-): Omit<DraftSale, 'answer'> {
+): Omit<DraftSale, 'answer' | 'guard'> {
   const { request, accountId } = item
   const createdAt = accountNow(account, now)
   const sale: Sale = {

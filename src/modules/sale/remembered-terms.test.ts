@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { anotherService, type OtherService, onStatement } from '../../../test/harness/faulty-database.ts'
+import { anotherService, loseConnection, type OtherService } from '../../../test/harness/faulty-database.ts'
 import { checkoutBody, type TestAccount } from '../../../test/harness/given.ts'
 import { testService } from '../../../test/harness/test-service.ts'
 
@@ -37,17 +37,25 @@ const feesOf = async (account: TestAccount): Promise<number[]> =>
     )
   ).map(({ fee }) => fee)
 
-/** How often terms are read while something goes on. */
-async function readings(work: () => Promise<unknown>): Promise<number> {
+/** Stands between this process and one of its statements, until the test is over. */
+function hook(name: string, around: (send: () => Promise<unknown[]>) => Promise<unknown[]>): void {
   const { db } = it.service
   const ask = db.query
+  onTestFinished(() => {
+    db.query = ask
+  })
+  db.query = (async (asked, values) =>
+    asked.name === name ? around(() => ask(asked, values)) : ask(asked, values)) as typeof ask
+}
+
+/** How often terms are read while something goes on. */
+async function readings(work: () => Promise<unknown>): Promise<number> {
   let count = 0
-  db.query = (asked, values) => {
-    if (asked.name === 'account_versioned_terms') count += 1
-    return ask(asked, values)
-  }
+  hook('account_versioned_terms', (read) => {
+    count += 1
+    return read()
+  })
   await work()
-  db.query = ask
   return count
 }
 
@@ -129,20 +137,53 @@ describe('terms in memory', () => {
 
   test('that change before every write hold up nobody for long: what was read just now is enough', async () => {
     const account = await knownAccount()
-    let fee = 1
-    const hook = onStatement(it.service.db, PLAIN, { before: () => changeElsewhere(account, fixedFee(++fee)) }, 100)
-    onTestFinished(() => expect(100 - hook.left()).toBe(2))
+    let [fee, writes] = [1, 0]
+    hook(PLAIN, async (write) => {
+      writes += 1
+      await changeElsewhere(account, fixedFee(++fee))
+      return write()
+    })
     await it.given.sale(account)
+    expect(writes).toBe(2)
+  })
+
+  test.each([
+    ['the connection is lost before it', 'Connection terminated unexpectedly', undefined],
+    ['it is the victim of a deadlock', 'deadlock detected', '40P01'],
+    ['another took its reference', 'duplicate key', '23505'],
+  ])('are looked at by every try of a write: %s', async (_name, message, code) => {
+    const account = await knownAccount()
+    await changeElsewhere(account, fixedFee(2))
+    let failed = false
+    hook(PLAIN, (write) => {
+      if (failed) return write()
+      failed = true
+      throw Object.assign(new Error(message), code && { code })
+    })
+    const { http } = await account.api.post(CHECKOUT, checkoutBody())
+    // After a lost connection the sale may be there, so it is not for us to make another.
+    expect([http, await feesOf(account)]).toEqual(code === undefined ? [503, [100]] : [200, [100, 200]])
+    await it.given.sale(account)
+    expect((await feesOf(account)).at(-1)).toBe(200)
   })
 
   test('that changed after an answer was lost make no second sale', async () => {
     const account = await knownAccount()
-    onStatement(it.service.db, PLAIN, {
-      async after() {
-        await changeElsewhere(account, fixedFee(2))
-        throw new Error('Connection terminated unexpectedly')
-      },
+    let lost = false
+    hook(PLAIN, async (write) => {
+      const rows = await write()
+      if (lost) return rows
+      lost = true
+      await changeElsewhere(account, fixedFee(2))
+      throw new Error('Connection terminated unexpectedly')
     })
+    expect((await account.api.post(CHECKOUT, checkoutBody())).http).toBe(503)
+    expect(await feesOf(account)).toEqual([100, 100])
+  })
+
+  test('that hold after an answer was lost leave the sale as it is, and it is answered', async () => {
+    const account = await knownAccount()
+    loseConnection(it.service.db, PLAIN, 'after')
     await it.given.sale(account)
     expect(await feesOf(account)).toEqual([100, 100])
   })

@@ -62,6 +62,15 @@ describe('calls in a thread of their own', () => {
     expect(await outgoing.post({ url: receiver.url, headers: {}, body: '' })).toMatchObject({ failure: 'stopped' })
   })
 
+  test('are answered at the close, also when the answer ends with its connection', async () => {
+    const receiver = await startReceiver((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\nall of it'))
+    const outgoing = threaded()
+    const calls = Array.from({ length: 20 }, () => outgoing.post({ url: receiver.url, headers: {}, body: '' }))
+    await outgoing.close()
+    const answers = await Promise.all(calls)
+    expect(answers.map(({ body }) => body.toString())).toEqual(calls.map(() => 'all of it'))
+  })
+
   test('need no thread when none was made', async () => {
     const outgoing = threaded()
     outgoing.stopAll()
