@@ -189,8 +189,10 @@ type ChargeKey = { readonly accountId: AccountId; readonly chargeId: ChargeId }
 const ofChargesSql = statement<MandateRow & ChargeRow>(
   'recurrence_of_charges',
   `select ${mandateColumns}, ${chargeColumns}
-   from unnest($1::bigint[], $2::uuid[]) as k(account_id, id) join charge c using (account_id, id)
-   join mandate m on m.account_id = c.account_id and m.id = c.mandate_id ${planOf}`,
+   from unnest($1::bigint[], $2::uuid[]) as k(account_id, id)
+   cross join lateral (select * from charge where account_id = k.account_id and id = k.id offset 0) c
+   cross join lateral (select * from mandate where account_id = c.account_id and id = c.mandate_id offset 0) m
+   cross join lateral (select * from plan where account_id = m.account_id and id = m.plan_id offset 0) p`,
 )
 
 /** Each charge with its mandate; nothing for one that does not exist. */
