@@ -1,23 +1,7 @@
 import { useLocation } from 'wouter'
-import {
-  api,
-  Back,
-  Button,
-  Card,
-  Form,
-  Notice,
-  SelectField,
-  TextField,
-  typed,
-  typedAmount,
-  useAction,
-  useFaults,
-  useFormKey,
-  useTitle,
-  useToast,
-  useWords,
-} from '../../kit/index.ts'
+import { api, SelectField, TextField, typed, typedAmount, useToast, useWords } from '../../kit/index.ts'
 import { DocumentFields, documentOf } from './document-fields.tsx'
+import { OnceForm } from './once-form.tsx'
 import { words } from './words.ts'
 
 const minutesOf = { minutes: 1, hours: 60, days: 1_440 } as const
@@ -53,36 +37,27 @@ const bodyFrom = (form: FormData) => ({
 
 type Made = { readonly response: { readonly uuid: string } }
 
-/** One form is one charge: a second click, or a second sending after silence, makes no other. */
 export function NewSale() {
   const w = useWords(words)
-  useTitle(w.newSale)
   const say = useToast()
   const [, navigate] = useLocation()
-  const once = useFormKey()
-  const { run, busy, error } = useAction(async (form: FormData) => {
-    const body = bodyFrom(form)
-    const made = await once((key) => api<Made>('/panel/api/v1.1/checkout/transparent', { method: 'POST', body, key }))
-    say(w.saleMade)
-    navigate(`/sales/${made.response.uuid}`, { replace: true })
-  })
-  const fault = useFaults(error)
-  const wasSentBefore = error?.http === 422
   return (
-    <div className="stack">
-      <Back href="/sales">{w.allSales}</Back>
-      <h1>{w.newSale}</h1>
-      <Card>
-        <Form
-          onSubmit={(form) => void run(form)}
-          error={wasSentBefore ? undefined : error}
-          shown={shown}
-          end={
-            <Button kind="primary" type="submit" busy={busy}>
-              {w.makeSale}
-            </Button>
-          }
-        >
+    <OnceForm
+      title={w.newSale}
+      back={{ href: '/sales', label: w.allSales }}
+      send={w.makeSale}
+      shown={shown}
+      sentBefore={w.saleSentBefore}
+      make={async (form, once) => {
+        const body = bodyFrom(form)
+        const path = '/panel/api/v1.1/checkout/transparent'
+        const made = await once((key) => api<Made>(path, { method: 'POST', body, key }))
+        say(w.saleMade)
+        navigate(`/sales/${made.response.uuid}`, { replace: true })
+      }}
+    >
+      {(fault, error) => (
+        <>
           <div className="grid">
             <TextField
               label={w.amount}
@@ -132,13 +107,8 @@ export function NewSale() {
             />
           </div>
           <TextField label={w.callback} name="callbackURL" type="url" autoComplete="off" error={fault('callbackURL')} />
-          {wasSentBefore && (
-            <Notice tone="waiting" alert>
-              {w.saleSentBefore}
-            </Notice>
-          )}
-        </Form>
-      </Card>
-    </div>
+        </>
+      )}
+    </OnceForm>
   )
 }

@@ -2,25 +2,18 @@ import { useState } from 'react'
 import { useLocation } from 'wouter'
 import {
   api,
-  Back,
-  Button,
-  Card,
-  Form,
-  Notice,
   SelectField,
   TextField,
   typed,
   typedAmount,
-  useAction,
-  useFaults,
+  type useFaults,
   useFormats,
-  useFormKey,
-  useTitle,
   useToast,
   useWords,
 } from '../../kit/index.ts'
 import { useBalance } from './balance.ts'
 import { DocumentFields, documentOf } from './document-fields.tsx'
+import { OnceForm } from './once-form.tsx'
 import type { Payout } from './payout-types.ts'
 import { words } from './words.ts'
 import { moneyWords } from './words-money.ts'
@@ -58,47 +51,39 @@ const beneficiaryOf = (form: FormData, target: Target) => ({
       }),
 })
 
-/** One form is one payout: a second click, or a second sending after silence, pays nothing more. */
+const bodyFrom = (form: FormData, target: Target) => ({
+  amount: typedAmount(form, 'amount'),
+  currency: 'BRL',
+  referenceCode: typed(form, 'referenceCode'),
+  beneficiary: beneficiaryOf(form, target),
+  notes: typed(form, 'notes'),
+  callbackURL: typed(form, 'callbackURL'),
+})
+
 export function NewPayout() {
   const w = useWords(words)
   const m = useWords(moneyWords)
   const f = useFormats()
-  useTitle(m.newPayout)
   const say = useToast()
   const [, navigate] = useLocation()
-  const once = useFormKey()
   const balance = useBalance()
   const [target, setTarget] = useState<Target>('key')
-  const { run, busy, error } = useAction(async (form: FormData) => {
-    const body = {
-      amount: typedAmount(form, 'amount'),
-      currency: 'BRL',
-      referenceCode: typed(form, 'referenceCode'),
-      beneficiary: beneficiaryOf(form, target),
-      notes: typed(form, 'notes'),
-      callbackURL: typed(form, 'callbackURL'),
-    }
-    const made = await once((key) => api<Payout>('/panel/api/v1.1/payout/create', { method: 'POST', body, key }))
-    say(m.payoutAsked)
-    navigate(`/payouts/${made.uuid}`, { replace: true })
-  })
-  const fault = useFaults(error)
-  const wasSentBefore = error?.http === 422
   return (
-    <div className="stack">
-      <Back href="/payouts">{m.allPayouts}</Back>
-      <h1>{m.newPayout}</h1>
-      <Card>
-        <Form
-          onSubmit={(form) => void run(form)}
-          error={wasSentBefore ? undefined : error}
-          shown={shown}
-          end={
-            <Button kind="primary" type="submit" busy={busy}>
-              {m.sendPayout}
-            </Button>
-          }
-        >
+    <OnceForm
+      title={m.newPayout}
+      back={{ href: '/payouts', label: m.allPayouts }}
+      send={m.sendPayout}
+      shown={shown}
+      sentBefore={m.sentBefore}
+      make={async (form, once) => {
+        const body = bodyFrom(form, target)
+        const made = await once((key) => api<Payout>('/panel/api/v1.1/payout/create', { method: 'POST', body, key }))
+        say(m.payoutAsked)
+        navigate(`/payouts/${made.uuid}`, { replace: true })
+      }}
+    >
+      {(fault) => (
+        <>
           <div className="grid">
             <TextField
               label={w.amount}
@@ -159,14 +144,9 @@ export function NewPayout() {
           )}
           <TextField label={m.notes} name="notes" autoComplete="off" error={fault('notes')} />
           <TextField label={m.callback} name="callbackURL" type="url" autoComplete="off" error={fault('callbackURL')} />
-          {wasSentBefore && (
-            <Notice tone="waiting" alert>
-              {m.sentBefore}
-            </Notice>
-          )}
-        </Form>
-      </Card>
-    </div>
+        </>
+      )}
+    </OnceForm>
   )
 }
 
